@@ -1,0 +1,77 @@
+# lathe: `make` builds build/lathe; `make test` and `make demo` also install what is missing (scripts/setup).
+# Rooms and who may include whom: docs/design.md; scripts/check-includes proves it.
+
+CC       ?= cc
+CSTD      = -std=c11 -D_GNU_SOURCE
+WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter -Werror=implicit-function-declaration
+OPT      ?= -O2 -g
+O        ?= build
+INC       = -Ituner -I. -isystem /usr/include/lua5.4 -I$(O)/gen
+CFLAGS   += $(CSTD) $(WARN) $(OPT) $(INC) -pthread $(SAN)
+LIBDIR   ?= /usr/lib/$(shell $(CC) -dumpmachine)
+LIBS      = -l:liblua5.4.a -l:libsqlite3.a -l:libuv_a.a -l:libjansson.a -l:libxxhash.a -lm -ldl -lpthread
+LDFLAGS  += -pthread $(SAN) -Wl,-z,relro
+
+ROOMS     = base model device trial campaign export cli
+src_of    = $(wildcard $(1)/*.c)
+SRC_base     = $(call src_of,tuner/base)
+SRC_model    = $(call src_of,tuner/model)
+SRC_device   = $(call src_of,tuner/device)
+SRC_trial    = $(call src_of,tuner/trial)
+SRC_campaign = $(call src_of,tuner/campaign)
+SRC_export   = $(call src_of,tuner/export)
+SRC_cli      = $(call src_of,tuner/cli)
+SRC_search   = $(call src_of,search)
+SRC_db       = $(call src_of,db)
+SRC_all   = $(SRC_base) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_campaign) $(SRC_export) $(SRC_cli) $(SRC_search) $(SRC_db)
+obj_of    = $(patsubst %.c,$(O)/obj/%.o,$(1))
+OBJ       = $(call obj_of,$(SRC_all))
+
+# what a room's tests link: the room and everything below it
+BELOW_base     = $(SRC_base)
+BELOW_model    = $(SRC_model) $(BELOW_base)
+BELOW_device   = $(SRC_device) $(BELOW_model)
+BELOW_search   = $(SRC_search) $(BELOW_model)
+BELOW_db       = $(SRC_db) $(BELOW_model)
+BELOW_trial    = $(SRC_trial) $(BELOW_device)
+BELOW_export   = $(SRC_export) $(BELOW_model)
+BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_export) $(SRC_search) $(SRC_db) $(BELOW_device)
+
+all: $(O)/lathe
+
+$(O)/lathe: $(call obj_of,tuner/main.c) $(OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(O)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
+# $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
+EMBED     = search/prelude.lua db/schema.sql tuner/device/host_shim.h kernels/common/verify.cu
+STRATEGIES = $(wildcard search/strategies/*.lua)
+GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc
+$(OBJ): | $(GEN)
+$(O)/gen/strategies.inc: $(STRATEGIES) Makefile
+	@mkdir -p $(@D)
+	for f in $(STRATEGIES); do n=$$(basename $$f .lua); printf '{ "%s", (const char[]){\n#include "%s.inc"\n, 0} },\n' $$n $$f; done > $@
+$(O)/gen/%.inc: %
+	@mkdir -p $(@D)
+	xxd -i < $< > $@.tmp && mv $@.tmp $@
+
+# test/unit/ROOM/test_NAME.c -> $(O)/test/ROOM/test_NAME
+UNIT_SRC  = $(wildcard test/unit/*/test_*.c)
+UNIT_BIN  = $(patsubst test/unit/%.c,$(O)/test/%,$(UNIT_SRC))
+.SECONDEXPANSION:
+$(O)/test/%: test/unit/%.c $$(call obj_of,$$(BELOW_$$(firstword $$(subst /, ,$$*))))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -l:libcmocka.a $(LIBS) || $(CC) $(CFLAGS) -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
+
+unit-%: $(O)/test/%
+	$<
+
+clean:
+	rm -rf $(O)
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+.PHONY: all clean

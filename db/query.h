@@ -1,0 +1,55 @@
+/* query.h: every question asked of the database, read-only (the file is opened read-only; one in use is fine).
+ * Results are JSON trees whose keys are the documented, stable ones (docs/json.md); the command line prints them as they
+ * are for --json, or as tables. New references. */
+#ifndef LATHE_DB_QUERY_H
+#define LATHE_DB_QUERY_H
+
+#include "base/err.h"
+#include <jansson.h>
+#include <stdint.h>
+
+struct query;
+
+/* LATHE_STORE as store_open, and when the file is absent (says to run `lathe tune` first). */
+status query_open(const char *path, struct query **out, struct err *e);
+void query_close(struct query *q);
+
+struct query_filter {
+    const char *problem;                /* NULL: any */
+    const char *device;                 /* NULL: any; matches the device's name ("NVIDIA H200"), its kind ("cuda", "host") or
+                                           "cuda:0" */
+    const char *kernel;                 /* NULL: any */
+    const char *const *dims;            /* "M=128", all must hold */
+    int ndims;
+    int64_t campaign;                   /* 0: any */
+    int64_t trial;                      /* 0: any */
+    int top;                            /* 0: all */
+};
+
+/* A trial object: id, campaign, number, kernel, configuration {name: value}, text, outcome, reason, role ("candidate",
+ * "baseline"), eligible, time_ms, cold_ms, sustained_ms (null if not measured), rank (final place or null), error (relative
+ * Frobenius or null), max_abs, mismatches, speedup (over the campaign's first baseline, or null), tflops, gbps,
+ * registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, size {dim: n},
+ * device, started. */
+
+/* Verified (outcome ok, eligible, role candidate) trials, best first: those with a final rank in their campaign are ranked
+ * by the final's cold_ms, others by time_ms. One row a (kernel, configuration). An array. */
+status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
+
+/* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, state, created, seconds, trials, ok, best_ms,
+ * baseline_ms, speedup. */
+status query_campaigns(struct query *q, json_t **out, struct err *e);
+
+/* One campaign: the same keys, and baselines [trial], outcomes {name: count}, reasons [{outcome, reason, count}], trials
+ * [trial] in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
+status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
+
+/* What an export needs of a trial: trial (object above), spec (the specification's JSON), target (target_to_json's), driver, toolchain,
+ * tool_version, baselines [trial], samples. */
+status query_provenance(struct query *q, int64_t trial, json_t **out, struct err *e);
+
+/* Any SELECT (or WITH, EXPLAIN, PRAGMA table_info): {"columns": [..], "rows": [[..]]}. A statement that would write is
+ * refused; several statements are refused. */
+status query_sql(struct query *q, const char *sql, json_t **out, struct err *e);
+
+#endif

@@ -1,0 +1,39 @@
+/* strbuf.h: a growable string, and the few file helpers everything needs.
+ * A strbuf starts as {0}; sb_free() releases it; sb_take() gives the string away (free with mem_free). Always
+ * NUL-terminated once anything was added. */
+#ifndef LATHE_BASE_STRBUF_H
+#define LATHE_BASE_STRBUF_H
+
+#include "base/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct strbuf {
+    char *s;
+    size_t len, cap;
+};
+
+void sb_add(struct strbuf *b, const char *s);
+void sb_addn(struct strbuf *b, const char *s, size_t n);
+void sb_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *sb_str(const struct strbuf *b);         /* "" when empty; valid until the next call that changes b */
+char *sb_take(struct strbuf *b);
+void sb_free(struct strbuf *b);
+
+/* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a directory,
+ * or a file over 256 MiB, is refused. */
+status file_read(const char *path, char **text, size_t *len, struct err *e);
+
+/* Writes to a temporary name in the same directory, fsyncs, renames: afterwards the file is whole or absent. */
+status file_write_atomic(const char *path, const void *data, size_t len, struct err *e);
+
+bool file_exists(const char *path);
+status dir_make(const char *path, struct err *e);   /* mkdir -p */
+char *path_join(const char *dir, const char *name); /* mem_free it; an absolute name is returned as it is */
+char *path_dirname(const char *path);               /* mem_free it */
+
+/* The candidate nearest to `word` by edit distance, or NULL if none is near (distance over 2 and over a third of its
+ * length): for "did you mean". */
+const char *nearest_word(const char *word, const char *const *candidates, int n);
+
+#endif

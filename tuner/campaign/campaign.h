@@ -1,0 +1,80 @@
+/* campaign.h: problem x kernels x device x strategy x budget x seed, run to its end and recorded.
+ *
+ * The loop: ask the strategy, send what it proposes through compile workers and the device worker, store each result,
+ * tell the strategy. The coordinator (this process) never touches CUDA: workers are children running the same binary. */
+#ifndef LATHE_CAMPAIGN_CAMPAIGN_H
+#define LATHE_CAMPAIGN_CAMPAIGN_H
+
+#include "db/store.h"
+#include "model/problem.h"
+#include "model/result.h"
+#include "search/strategy.h"
+
+enum campaign_event_kind {
+    CAMPAIGN_NOTE,              /* text: something a person should know */
+    CAMPAIGN_STARTED,           /* id, target, space sizes are known */
+    CAMPAIGN_BASELINE,          /* a baseline ended: kernel, config, result */
+    CAMPAIGN_TRIAL,             /* a trial ended: number, kernel, config, result */
+    CAMPAIGN_FINAL,             /* the final's figures of one entry: rank is its place, 0 for a baseline */
+    CAMPAIGN_TICK,              /* a few times a second while something runs: for the live line */
+};
+
+struct campaign_event {
+    enum campaign_event_kind kind;
+    const char *text;
+    int64_t campaign, trial, number;
+    const struct kernel *kernel;
+    const char *config;         /* canonical text */
+    const struct result *result;
+    double cold_ms, sustained_ms;   /* FINAL; NaN if not measured */
+    int rank;
+    const struct campaign_progress *progress;   /* always there */
+};
+
+struct campaign_progress {
+    int64_t trials, budget_trials;
+    double seconds, budget_seconds;
+    int64_t outcomes[OUTCOME_COUNT];
+    double best_ms, baseline_ms;    /* NaN until known */
+    char best_config[400], best_kernel[64];
+    uint64_t space_size;
+    const char *device;             /* target's name */
+    int compiling, running;         /* trials in these stages now */
+};
+
+struct campaign_request {
+    struct problem *problem;        /* sizes already set */
+    const char *const *kernels;     /* names; nkernels 0: every candidate the device can run */
+    int nkernels;
+    const char *device;             /* NULL: dev_default() */
+    const char *strategy;           /* name or file; NULL: "local" */
+    char *const *options;           /* "name=value" */
+    int noptions;
+    int64_t trials;                 /* 0: no limit, except that with neither limit given the default is 100 trials */
+    double seconds;
+    uint64_t seed;
+    const char *db;                 /* path */
+    int compile_workers;            /* 0: one a core, less one */
+    int top;                        /* entries of the final, default 5; 0: no final */
+    const char *self;               /* path of this binary */
+    const char *version, *command_line;
+    bool sanitize;                  /* host device: kernels with ASan and UBSan */
+    bool keep_going;                /* reserved for tests */
+    void (*on_event)(void *ctx, const struct campaign_event *ev);
+    void *ctx;
+};
+
+struct campaign_summary {
+    int64_t id;
+    int64_t winner_trial;           /* 0: none */
+    bool interrupted;
+};
+
+/* Returns LATHE_OK (also when interrupted by the user: summary->interrupted), LATHE_NOTHING when no configuration was
+ * valid, or what failed. Everything measured up to then is in the store. */
+status campaign_run(const struct campaign_request *r, struct campaign_summary *out, struct err *e);
+
+/* Asks the running campaign to end cleanly. Async-signal-safe. */
+void campaign_interrupt(void);
+
+#endif

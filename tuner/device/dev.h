@@ -1,0 +1,68 @@
+/* dev.h: a device is a table of operations. cuda.c and host.c each fill one; nothing above knows which it has.
+ *
+ * Everything runs in one in-order queue (stream); launches, fills and GEMMs are queued, sync() waits and reports what
+ * went wrong. After LATHE_DEVICE from a launch or sync the device is to be considered lost ("sticky"): the worker process
+ * reports and ends. Only device workers call these; the coordinator never does.
+ */
+#ifndef LATHE_DEVICE_DEV_H
+#define LATHE_DEVICE_DEV_H
+
+#include "model/plan.h"
+#include "model/result.h"
+
+struct dev;                     /* opaque, the device's own */
+typedef uint64_t dev_ptr;       /* an address on the device; 0 is none */
+struct dev_module;
+struct dev_function;
+
+enum dev_fault {                /* what kind of failure an operation had: becomes the trial's outcome */
+    DEV_FAULT_NONE,
+    DEV_FAULT_RESOURCES,        /* out of memory, too many resources requested */
+    DEV_FAULT_LAUNCH,           /* refused */
+    DEV_FAULT_CRASH,            /* illegal address, trap, misaligned, assert: the context is gone */
+};
+
+enum { DEV_MARKS = 2048 };
+
+struct dev_ops {
+    const char *kind;           /* "cuda", "host" */
+    /* number: the N of cuda:N. On failure says what is missing and what to do. */
+    status (*open)(int number, struct dev **out, struct target *target, struct err *e);
+    void (*close)(struct dev *d);
+
+    status (*alloc)(struct dev *d, uint64_t bytes, dev_ptr *out, struct err *e);    /* 256-byte aligned */
+    void (*release)(struct dev *d, dev_ptr p);
+    status (*copy_in)(struct dev *d, dev_ptr to, const void *from, uint64_t bytes, struct err *e);
+    status (*copy_out)(struct dev *d, void *to, dev_ptr from, uint64_t bytes, struct err *e);  /* waits for the queue */
+    status (*fill)(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes, struct err *e);     /* bytes % 4 == 0 */
+
+    status (*load)(struct dev *d, const char *image_path, struct dev_module **out, struct err *e);
+    void (*unload)(struct dev *d, struct dev_module *m);
+    /* Finds a kernel; raises its dynamic shared memory limit if it can. */
+    status (*function)(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e);
+    /* registers, local_bytes, shared_static; occupancy at this block size and dynamic shared memory */
+    status (*resources)(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out,
+                        struct err *e);
+
+    /* args: one pointer a kernel parameter, as cuLaunchKernel takes them. cluster all 0: none. */
+    status (*launch)(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
+                     const uint32_t cluster[3], uint32_t shared, void **args, struct err *e);
+    /* step is a STEP_GEMM; dtypes are of A and B (equal) and C. f32 x f32 -> f32 (GEMM_F32, GEMM_TF32), f64 -> f64. */
+    status (*gemm)(struct dev *d, const struct plan_step *step, enum dtype dtype, dev_ptr a, dev_ptr b, dev_ptr c,
+                   struct err *e);
+    status (*sync)(struct dev *d, struct err *e);
+
+    void (*mark)(struct dev *d, int slot);          /* records a point in the queue; slot < DEV_MARKS */
+    double (*elapsed_ms)(struct dev *d, int from, int to);  /* waits for `to`; NaN on failure */
+    void (*telemetry)(struct dev *d, struct telemetry *out);
+    enum dev_fault (*fault)(struct dev *d);         /* of the last operation that failed */
+};
+
+/* "cuda:0", "cuda:1", "host". Unknown: LATHE_USAGE with the list. number may be NULL. */
+status dev_find(const char *device, const struct dev_ops **ops, int *number, struct err *e);
+
+/* The first usable device's name: "cuda:0" if a driver with a GPU is there, else "host". Looks with NVML or the driver in
+ * a short-lived child, so that the caller's process never touches CUDA. */
+void dev_default(char out[24]);
+
+#endif

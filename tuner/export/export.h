@@ -1,0 +1,24 @@
+/* export.h: the winner as code. Input is the stored provenance of a trial (query_provenance's JSON) and the problem it
+ * was tuned for; output is text. Knows no database and no device. */
+#ifndef LATHE_EXPORT_EXPORT_H
+#define LATHE_EXPORT_EXPORT_H
+
+#include "model/plan.h"
+
+struct export_input {
+    const struct problem *problem;      /* at the size tuned */
+    const struct kernel *kernel;
+    const config_choice *choice;
+    const struct target *target;
+    const json_t *provenance;           /* db/query.h, query_provenance */
+};
+
+/* One self-contained .cu: provenance comment, parameters baked in, epilogue inlined, the kernels, an extern "C" launcher
+ *     cudaError_t lathe_<problem>(const float *X, ..., float *Y, <dims as int64_t>, <scalars>, void *workspace,
+ *                                size_t workspace_bytes, cudaStream_t stream)
+ * with lathe_<problem>_workspace(dims) -> bytes, and with -DLATHE_SELFTEST a main() that checks itself against a plain
+ * double-precision loop at small sizes and prints PASS or FAIL. A size that the configuration cannot serve (a constraint
+ * on dims fails, or a launch would not fit) returns cudaErrorInvalidValue. A pipeline with GEMM steps needs -lcublas. */
+status export_cu(const struct export_input *in, struct strbuf *out, struct err *e);
+
+#endif

@@ -1,0 +1,36 @@
+/* config.h: one point of a kernel's space: which value each parameter has. */
+#ifndef LATHE_MODEL_CONFIG_H
+#define LATHE_MODEL_CONFIG_H
+
+#include "model/problem.h"
+
+/* choice[i] indexes kernel->params[i].values; an inactive parameter has 0. A config is plain memory of
+ * kernel->nparams entries; config_copy/mem_free. */
+typedef uint16_t config_choice;
+
+config_choice *config_copy(const struct kernel *k, const config_choice *c);
+bool config_equal(const struct kernel *k, const config_choice *a, const config_choice *b);
+
+/* Canonical text: "BM=128 BN=128 REDUCE=last_block", the kernel's parameter order, inactive parameters left out. */
+void config_print(struct strbuf *b, const struct kernel *k, const struct value *slots, const config_choice *c);
+
+/* {"BM": 128, ...}; inactive parameters left out. New reference. */
+json_t *config_to_json(const struct kernel *k, const struct value *slots, const config_choice *c);
+
+/* From name/value pairs in JSON or text ("BM=128,BN=64"; spaces or commas). Unknown name or value not in the list:
+ * LATHE_USAGE naming it and the choices; a missing active parameter likewise. Does not check constraints. */
+status config_from_json(const struct kernel *k, const json_t *j, config_choice *c, struct err *e);
+status config_from_text(const struct kernel *k, const char *text, config_choice *c, struct err *e);
+
+/* Fills the kernel scope's slots (dims, scalars, limits, params, lets) for this configuration. slots must hold
+ * k->scope.count values. kernel_slots_fixed fills the part that no configuration changes; kernel_slots_config the rest
+ * (params with inactive ones at their first value, then lets in order). */
+void kernel_slots_fixed(const struct problem *p, const struct kernel *k, const struct target *t, struct value *slots);
+status kernel_slots_config(const struct kernel *k, const config_choice *c, struct value *slots, struct err *e);
+bool param_active(const struct kernel *k, int param, const struct value *slots);
+
+/* First requirement or constraint that refuses: returns false and appends an explanation with the values put in.
+ * `requires` are checked too. slots are complete. */
+bool kernel_allows(const struct kernel *k, const struct value *slots, struct strbuf *why);
+
+#endif

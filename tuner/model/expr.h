@@ -1,0 +1,83 @@
+/* expr.h: the one small language of every formula in a specification.
+ *
+ * Grammar (lowest precedence first): `or`; `and`; `not`; comparisons < <= > >= == != (chained ones are refused with a
+ * hint); `+ -`; `* / // %`; unary minus; `^` is not there (pow); calls, indexing `T[i, j]`, names, literals, ( ).
+ * Literals: integers, floats, true, false, 'strings' or "strings". Arithmetic is Lua 5.4's: integers are 64-bit and
+ * checked (overflow is an error), `/` always divides as floats, `//` is floor division, `%` floor modulo. Functions:
+ * min max (2 or more), abs, ceil_div, floor, ceil, round, select(condition, a, b), clamp(x, lo, hi), pow, sqrt, rsqrt,
+ * exp, expm1, log, log1p, tanh, erf, sigmoid, sin, cos, is_pow2, log2 (exact integers only). `and`, `or`, `select` evaluate only
+ * what they need. There are no assignments and no loops: evaluation always ends.
+ *
+ * An expression is parsed (syntax), then bound to a scope (names become slots, types are checked), then evaluated any
+ * number of times over an array of values, one a slot. Owned by whoever parsed it; free with expr_free. Immutable after
+ * binding, so a bound expression may be shared.
+ */
+#ifndef LATHE_MODEL_EXPR_H
+#define LATHE_MODEL_EXPR_H
+
+#include "base/err.h"
+#include "model/value.h"
+
+struct expr;
+
+/* What names an expression may use. kind says where a slot comes from; an array tensor (rank > 0) may only be indexed. */
+struct scope_name {
+    const char *name;           /* borrowed */
+    enum value_type type;       /* VALUE_FLOAT for tensors' elements */
+    int rank;                   /* 0 for a plain value, else how many indices */
+};
+
+struct scope {
+    struct scope_name *names;
+    int count, cap;
+};
+
+int scope_add(struct scope *s, const char *name, enum value_type type, int rank);   /* gives the slot */
+int scope_find(const struct scope *s, const char *name);                            /* -1 if absent */
+void scope_free(struct scope *s);
+
+status expr_parse(const char *text, struct expr **out, struct err *e);  /* message shows the text and a caret column */
+struct expr *expr_literal(struct value v);                              /* copies a string */
+void expr_free(struct expr *x);
+const char *expr_text(const struct expr *x);                            /* as written */
+
+/* Resolves names and checks static types. Unknown name: LATHE_SPEC, with the nearest name. */
+status expr_bind(struct expr *x, const struct scope *scope, struct err *e);
+bool expr_uses(const struct expr *x, int slot);
+enum value_type expr_type(const struct expr *x);                        /* static type after binding */
+
+/* Evaluates over slots[]. Fails (LATHE_SPEC) on division by zero, overflow, domain errors of log2; the message shows
+ * the expression with its values. Tensor indexing cannot be evaluated here: see expr_eval_with. */
+status expr_eval(const struct expr *x, const struct value *slots, struct value *out, struct err *e);
+
+/* The same, with element(ctx, slot, index[], rank) giving tensor elements. */
+typedef double (*expr_element_fn)(void *ctx, int slot, const int64_t *index, int rank);
+status expr_eval_with(const struct expr *x, const struct value *slots, expr_element_fn element, void *ctx,
+                      struct value *out, struct err *e);
+
+/* Convenience: evaluates and converts, failing with a message that says what was expected. */
+status expr_eval_int(const struct expr *x, const struct value *slots, int64_t *out, struct err *e);
+status expr_eval_double(const struct expr *x, const struct value *slots, double *out, struct err *e);
+status expr_eval_bool(const struct expr *x, const struct value *slots, bool *out, struct err *e);
+
+/* Appends "smem <= max_shared: 262144 <= 232448" : the text and the text with names replaced by values. */
+void expr_explain(struct strbuf *b, const struct expr *x, const struct value *slots);
+
+/* How names appear in printed C. known[] may hold constants that are folded in (type VALUE_NONE: not known). */
+enum expr_c_float { EXPR_C_FLOAT, EXPR_C_DOUBLE };  /* expf and 1.0f, or exp and 1.0 */
+struct expr_c {
+    enum expr_c_float precision;
+    const struct value *known;                      /* one a slot, or NULL */
+    /* Prints a name, or an indexed tensor whose index texts are given; NULL: the name itself, and T[i][j] as T[(i)*...] is
+     * not available. */
+    void (*name)(struct strbuf *b, int slot, char *const *index, int rank, void *ctx);
+    void *ctx;
+};
+
+/* Appends x as a C / CUDA C++ expression, fully parenthesised where needed. Integer nodes print as 64-bit integer
+ * arithmetic with floor semantics (helpers lathe_floor_div, lathe_floor_mod, lathe_ceil_div where the operands' signs
+ * are unknown are declared by expr_c_helpers()); constant subtrees are folded. */
+status expr_print_c(struct strbuf *b, const struct expr *x, const struct expr_c *how, struct err *e);
+const char *expr_c_helpers(void);                   /* source text: usable in C11, CUDA C++ host and device code */
+
+#endif

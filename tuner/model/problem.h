@@ -1,0 +1,195 @@
+/* problem.h: a specification as plain data: the problem, and the kernels that may solve it.
+ *
+ * A struct problem is made by problem_from_json (model/problem_json.c), owns everything it points to, and is freed with
+ * problem_free. It does not change afterwards except by problem_set_dim. Formulas are bound to a scope:
+ *
+ *   problem scope: dims, scalars                                      (tensor shapes, fills, flops, bytes)
+ *   kernel scope:  dims, scalars, limits, params, lets, in this order (everything in a kernel)
+ *   epilogue scope: dims, scalars, "z", one index name a dimension of the output (lower case of the dimension's name),
+ *                  then every input tensor of the problem with its rank
+ *
+ * Limits are the device's numbers that constraints may use, LIMIT_TABLE below.
+ */
+#ifndef LATHE_MODEL_PROBLEM_H
+#define LATHE_MODEL_PROBLEM_H
+
+#include "model/expr.h"
+#include "model/target.h"
+#include <jansson.h>
+
+enum { MAX_RANK = 4 };
+
+#define DTYPE_TABLE(X) /* name, bytes, C type */                                                                       \
+    X(f32, 4, "float")                                                                                                 \
+    X(f64, 8, "double")                                                                                                \
+    X(i32, 4, "int")                                                                                                   \
+    X(u32, 4, "unsigned int")                                                                                          \
+    X(f16, 2, "__half")                                                                                                \
+    X(bf16, 2, "__nv_bfloat16")                                                                                        \
+    X(u8, 1, "unsigned char")
+enum dtype {
+#define X(name, bytes, ctype) DTYPE_##name,
+    DTYPE_TABLE(X)
+#undef X
+        DTYPE_COUNT
+};
+const char *dtype_name(enum dtype t);
+const char *dtype_ctype(enum dtype t);
+int dtype_bytes(enum dtype t);
+int dtype_parse(const char *name);                  /* -1 if unknown */
+
+struct dim {
+    char *name;
+    int64_t value;                                  /* >= 1 */
+};
+
+struct scalar {
+    char *name;
+    double value;
+};
+
+enum fill_kind { FILL_UNIFORM, FILL_NORMAL };       /* uniform [a, b); normal mean a, deviation b */
+enum zero_kind { ZERO_NEVER, ZERO_ONCE, ZERO_EACH }; /* workspace: garbage; zeroed before the first launch, and the
+                                                       pipeline leaves it zero; zeroed, in the timed region, every time */
+struct tensor {
+    char *name;
+    enum dtype dtype;
+    int rank;
+    struct expr *shape[MAX_RANK];
+    bool output;
+    enum fill_kind fill;                            /* inputs only */
+    struct expr *fill_a, *fill_b;
+    struct expr *when;                              /* workspace only, NULL = always */
+    enum zero_kind zero;                            /* workspace only */
+};
+
+struct param {
+    char *name, *help;
+    enum value_type type;                           /* of all its values */
+    struct value *values;                           /* in the order written, distinct */
+    int nvalues;
+    struct expr *when;                              /* NULL: always active. An inactive parameter has its first value */
+};
+
+struct let {
+    char *name;
+    struct expr *expr;
+};
+
+struct constraint {
+    struct expr *expr;                              /* boolean */
+    char *reason;                                   /* NULL, or why, for people */
+};
+
+enum arg_kind { ARG_TENSOR, ARG_EXPR, ARG_EPILOGUE };
+enum arg_type { ARG_I32, ARG_I64, ARG_F32, ARG_F64 };
+struct arg {
+    enum arg_kind kind;
+    int tensor;                                     /* index into tensors, or ntensors + index into workspace */
+    struct expr *expr;
+    enum arg_type type;                             /* of an expression: I32 for integers, F32 for floats unless said */
+};
+
+struct launch {
+    char *function;
+    struct expr *grid[3], *block[3], *cluster[3];   /* missing ones are literal 1; cluster[0] NULL: no cluster */
+    struct expr *shared;                            /* dynamic shared memory, bytes; literal 0 if missing */
+    struct arg *args;
+    int nargs;
+};
+
+enum gemm_compute { GEMM_F32, GEMM_TF32, GEMM_F64 };
+struct gemm {                                       /* row-major C[m,n] = op(A) op(B); shapes are the tensors' */
+    int a, b, c;                                    /* as struct arg's tensor */
+    bool trans_a, trans_b;
+    enum gemm_compute compute;
+};
+
+enum step_kind { STEP_LAUNCH, STEP_GEMM };
+struct step {
+    enum step_kind kind;
+    struct expr *when;                              /* NULL = always */
+    struct launch launch;
+    struct gemm gemm;
+};
+
+struct kernel {
+    char *name, *summary;
+    char *source_path;                              /* as found on disk, NULL if no launch */
+    char *source;                                   /* assembled text, every quoted include inlined: source.h */
+    struct constraint *requires;                    /* over limits only: whether the device can run it at all */
+    int nrequires;
+    struct param *params;
+    int nparams;
+    struct let *lets;
+    int nlets;
+    struct constraint *constraints;
+    int nconstraints;
+    struct tensor *workspace;
+    int nworkspace;
+    struct step *steps;
+    int nsteps;
+    bool baseline;                                  /* timed for comparison; exactly one configuration */
+    bool eligible;                                  /* a baseline never is; a candidate may be shown but not win */
+    bool checked;                                   /* false: output is not the problem's (a GEMM alone) */
+    struct scope scope;
+    int first_limit, first_param, first_let;        /* slots */
+};
+
+enum reference_kind { REFERENCE_GEMM, REFERENCE_KERNEL };
+struct reference {
+    enum reference_kind kind;
+    struct gemm gemm;                               /* GEMM: z = op(A) op(B) + bias, then the epilogue in double */
+    int bias;                                       /* tensor index, -1: none */
+    struct kernel *kernel;                          /* KERNEL: plain CUDA pipeline that writes the outputs */
+};
+
+struct tolerance {
+    double atol, rtol;                              /* each element: |got - ref| <= atol + rtol |ref| */
+    double times_sgemm_error;                       /* limit on relative Frobenius error, as a multiple of the float32
+                                                       GEMM's own against fp64; 0: no limit */
+    double frobenius;                               /* absolute limit on it; 0: none */
+};
+
+struct problem {
+    char *name, *summary;
+    char *path;                                     /* the specification file */
+    json_t *json;                                   /* the specification as read, with sources embedded: what the store
+                                                       keeps and problem_from_json reads back without any file */
+    struct dim *dims;
+    int ndims;
+    struct scalar *scalars;
+    int nscalars;
+    struct tensor *tensors;
+    int ntensors;
+    struct expr *epilogue;                          /* NULL: identity */
+    struct scope epilogue_scope;
+    int epilogue_z, epilogue_index, epilogue_tensor; /* slots: z, first index name, first tensor */
+    struct reference reference;
+    struct tolerance tolerance;
+    struct expr *flops, *bytes;                     /* NULL: not known */
+    struct kernel *kernels;
+    int nkernels;
+    struct scope scope;
+};
+
+/* json: a specification tree (docs/specification.md). dir: where relative source paths start; NULL if the sources are
+ * embedded. include_dirs: see source.h. Errors name `path` and the field ("kernels.simt.params[3].values"). */
+status problem_from_json(const json_t *json, const char *path, const char *const *include_dirs, struct problem **out,
+                         struct err *e);
+void problem_free(struct problem *p);
+
+int problem_find_kernel(const struct problem *p, const char *name);     /* -1 */
+int problem_find_dim(const struct problem *p, const char *name);
+int problem_find_tensor(const struct problem *p, const char *name);
+
+/* --size NAME=VALUE. Refuses unknown names (with the nearest), values < 1 and sizes whose tensors overflow 2^60 bytes. */
+status problem_set_dim(struct problem *p, const char *name, int64_t value, struct err *e);
+status problem_check_size(const struct problem *p, struct err *e);
+
+/* values for the problem scope; slots must hold scope.count values */
+void problem_slots(const struct problem *p, struct value *slots);
+status problem_flops(const struct problem *p, double *flops, double *bytes, struct err *e); /* NaN if not known */
+void problem_size_text(const struct problem *p, struct strbuf *b);      /* "M=128 N=32768 K=32768" */
+
+#endif

@@ -1,0 +1,42 @@
+/* source.h: from a kernel's .cu file and a configuration to the one text that the compiler, the cache key and the
+ * exporter see.
+ *
+ * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs), each file once,
+ * and leaves `#include <x>` alone; so the text is self-contained and its hash is its identity.
+ *
+ * source_prelude gives what stands before it for one configuration:
+ *   - parameters as macros: LATHE_BM 128; booleans 0/1; floats as literals; a string parameter as the index of its value,
+ *     with LATHE_REDUCE_last_block = that value's index for every value (characters outside [A-Za-z0-9_] become _);
+ *     inactive parameters have their first value. The prefix keeps them out of the way of included headers.
+ *   - lets of integer or boolean type likewise, LATHE_LET_smem.
+ *   - struct LatheEpilogue: one member a scalar (float) and one a input tensor that the epilogue names or that is the
+ *     bias (const T *), the dims it needs (int), and
+ *         __device__ __forceinline__ float operator()(float acc, int m, int n) const
+ *     that adds the bias and evaluates the epilogue in float.
+ * source_reference_epilogue gives `struct LatheEpilogueRef` with the same members, whose operator() takes and returns
+ * double, for the verifier.
+ * The members' order is epilogue_fields(): the same list builds the kernel argument and the exporter's initialiser.
+ */
+#ifndef LATHE_MODEL_SOURCE_H
+#define LATHE_MODEL_SOURCE_H
+
+#include "model/config.h"
+
+status source_assemble(const char *path, const char *const *include_dirs /* NULL-terminated */, char **text,
+                       struct err *e);
+
+enum field_kind { FIELD_SCALAR, FIELD_TENSOR, FIELD_DIM };
+struct field {
+    enum field_kind kind;
+    int index;                  /* into scalars, tensors or dims */
+};
+/* Tensors first (8-byte pointers), then dims (int), then scalars (float): no padding inside. mem_free the list. */
+void epilogue_fields(const struct problem *p, struct field **fields, int *count);
+
+/* As -D options ("LATHE_BM=128", one string each) and as text. */
+status source_defines(const struct kernel *k, const struct value *slots, char ***defines, int *count, struct err *e);
+void source_defines_free(char **defines, int count);
+status source_epilogue(const struct problem *p, struct strbuf *b, struct err *e);
+status source_epilogue_reference(const struct problem *p, struct strbuf *b, struct err *e);
+
+#endif
