@@ -33,7 +33,7 @@ char *path_join(const char *dir, const char *name); /* mem_free it; an absolute 
 char *path_dirname(const char *path);               /* mem_free it */
 
 /* The candidate nearest to `word` by edit distance, or NULL if none is near (distance over 2 and over a third of its
- * length): for "did you mean". */
+ * length, or nothing in common): for "did you mean". Swapped neighbours count as one edit. */
 const char *nearest_word(const char *word, const char *const *candidates, int n);
 
 #endif

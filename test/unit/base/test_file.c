@@ -1,0 +1,192 @@
+/* test_file.c: the file helpers of strbuf.h, in a directory of their own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *dir;
+
+static int setup(void **state)
+{
+    dir = mem_strdup("/tmp/lathe-test-file-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    char *command = mem_printf("rm -rf '%s'", dir);
+    int rc = system(command);
+    mem_free(command);
+    mem_free(dir);
+    return rc;
+}
+
+static char *in_dir(const char *name)
+{
+    return path_join(dir, name);
+}
+
+static int entries(void)
+{
+    int n = 0;
+    DIR *d = opendir(dir);
+    for (struct dirent *entry; (entry = readdir(d));)
+        n += entry->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void write_and_read(void **state)
+{
+    struct err e = {0};
+    char *path = in_dir("a"), *text = NULL;
+    size_t len = 0;
+    assert_int_equal(file_write_atomic(path, "one\0two", 7, &e), LATHE_OK);
+    assert_int_equal(file_read(path, &text, &len, &e), LATHE_OK);
+    assert_int_equal(len, 7);
+    assert_memory_equal(text, "one\0two", 8);
+    mem_free(text);
+    assert_int_equal(file_write_atomic(path, "", 0, &e), LATHE_OK);
+    assert_int_equal(file_read(path, &text, NULL, &e), LATHE_OK);
+    assert_string_equal(text, "");
+    mem_free(text);
+    struct stat st;
+    mode_t mask = umask(0);
+    umask(mask);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0666 & ~mask);
+    assert_true(file_exists(path));
+    assert_int_equal(entries(), 1);                 /* no temporary file is left */
+    unlink(path);
+    assert_false(file_exists(path));
+    mem_free(path);
+}
+
+static void read_refusals(void **state)
+{
+    struct err e = {0};
+    char *text = NULL, *path = in_dir("missing");
+    assert_int_equal(file_read(path, &text, NULL, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, path));
+    assert_non_null(strstr(e.text, "No such file"));
+    assert_int_equal(file_read(dir, &text, NULL, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "is a directory, expected a file"));
+    assert_int_equal(file_read("/dev/null", &text, NULL, &e), LATHE_OK);
+    assert_string_equal(text, "");
+    mem_free(text);
+    size_t len;
+    assert_int_equal(file_read("/proc/self/status", &text, &len, &e), LATHE_OK);    /* stat says 0 bytes */
+    assert_true(len > 100);
+    mem_free(text);
+    int fd = open(path, O_CREAT | O_WRONLY, 0666);
+    assert_int_equal(ftruncate(fd, ((off_t)256 << 20) + 1), 0);
+    close(fd);
+    assert_int_equal(file_read(path, &text, NULL, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "256 MiB"));
+    unlink(path);
+    mem_free(path);
+}
+
+static void write_refusals(void **state)
+{
+    struct err e = {0};
+    char *path = in_dir("no/such/place");
+    assert_int_equal(file_write_atomic(path, "x", 1, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, path));
+    assert_non_null(strstr(e.text, "cannot write"));
+    mem_free(path);
+    path = in_dir("occupied");
+    assert_int_equal(dir_make(path, &e), LATHE_OK);
+    assert_int_equal(file_write_atomic(path, "x", 1, &e), LATHE_IO);    /* rename onto a directory fails */
+    assert_int_equal(entries(), 1);
+    rmdir(path);
+    mem_free(path);
+    assert_int_equal(file_write_atomic("/dev/full/x", "x", 1, &e), LATHE_IO);
+}
+
+/* A write that fails half-way (a file size limit stands in for a full disk) leaves the old content. */
+static void disk_full(void **state)
+{
+    struct err e = {0};
+    char *path = in_dir("kept"), *text = NULL;
+    assert_int_equal(file_write_atomic(path, "old", 3, &e), LATHE_OK);
+    struct rlimit old, small;
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 4096;
+    setrlimit(RLIMIT_FSIZE, &small);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    char *large = mem_zalloc(1, 100000);
+    status s = file_write_atomic(path, large, 100000, &e);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(s, LATHE_IO);
+    assert_non_null(strstr(e.text, "File too large"));
+    assert_int_equal(entries(), 1);
+    assert_int_equal(file_read(path, &text, NULL, &e), LATHE_OK);
+    assert_string_equal(text, "old");
+    mem_free(text);
+    mem_free(large);
+    unlink(path);
+    mem_free(path);
+}
+
+static void directories(void **state)
+{
+    struct err e = {0};
+    char *deep = in_dir("x//y/z/"), *file = in_dir("f"), *under = in_dir("f/g");
+    assert_int_equal(dir_make(deep, &e), LATHE_OK);
+    assert_int_equal(dir_make(deep, &e), LATHE_OK);
+    assert_true(file_exists(deep));
+    assert_int_equal(dir_make("/", &e), LATHE_OK);
+    assert_int_equal(file_write_atomic(file, "x", 1, &e), LATHE_OK);
+    assert_int_equal(dir_make(file, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, file));
+    assert_int_equal(dir_make(under, &e), LATHE_IO);
+    assert_int_equal(dir_make("", &e), LATHE_IO);
+    mem_free(deep);
+    mem_free(file);
+    mem_free(under);
+}
+
+static void paths(void **state)
+{
+    static const struct {
+        const char *dir, *name, *joined;
+    } joins[] = {{"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"/", "b", "/b"}, {"a", "/b", "/b"}, {"", "b", "b"}};
+    for (size_t i = 0; i < sizeof joins / sizeof *joins; i++) {
+        char *got = path_join(joins[i].dir, joins[i].name);
+        assert_string_equal(got, joins[i].joined);
+        mem_free(got);
+    }
+    static const char *const names[][2] = {{"a/b", "a"}, {"a", "."}, {"", "."}, {"/a", "/"}, {"/", "/"},
+                                           {"a/b/", "a"}, {"a//b", "a"}, {"/a/b/c", "/a/b"}, {"//a", "/"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *got = path_dirname(names[i][0]);
+        assert_string_equal(got, names[i][1]);
+        mem_free(got);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(write_and_read), cmocka_unit_test(read_refusals), cmocka_unit_test(write_refusals),
+        cmocka_unit_test(disk_full), cmocka_unit_test(directories), cmocka_unit_test(paths),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
