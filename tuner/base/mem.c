@@ -41,11 +41,12 @@ void *mem_alloc(size_t bytes)
 
 void *mem_zalloc(size_t count, size_t size)
 {
-    if (count == 0 || size == 0)
-        count = size = 1;
-    void *p = planned_failure() ? NULL : calloc(count, size); /* calloc checks the product */
+    if (size && count > SIZE_MAX / size)
+        give_up(SIZE_MAX);
+    size_t bytes = count * size;
+    void *p = planned_failure() ? NULL : calloc(1, bytes ? bytes : 1);
     if (!p)
-        give_up(size > SIZE_MAX / count ? SIZE_MAX : count * size);
+        give_up(bytes);
     return p;
 }
 

@@ -2,11 +2,14 @@
  *
  * Grammar (lowest precedence first): `or`; `and`; `not`; comparisons < <= > >= == != (chained ones are refused with a
  * hint); `+ -`; `* / // %`; unary minus; `^` is not there (pow); calls, indexing `T[i, j]`, names, literals, ( ).
- * Literals: integers, floats, true, false, 'strings' or "strings". Arithmetic is Lua 5.4's: integers are 64-bit and
- * checked (overflow is an error), `/` always divides as floats, `//` is floor division, `%` floor modulo. Functions:
- * min max (2 or more), abs, ceil_div, floor, ceil, round, select(condition, a, b), clamp(x, lo, hi), pow, sqrt, rsqrt,
- * exp, expm1, log, log1p, tanh, erf, sigmoid, sin, cos, is_pow2, log2 (exact integers only). `and`, `or`, `select` evaluate only
- * what they need. There are no assignments and no loops: evaluation always ends.
+ * Literals: integers (decimal, 0x1F), floats, true, false, 'strings' or "strings" (no escapes). Arithmetic is Lua 5.4's:
+ * integers are 64-bit and checked (overflow is an error), `/` always divides as floats, `//` is floor division, `%`
+ * floor modulo; an integer that meets a float becomes one. Functions: min max (2 or more), abs, ceil_div (integers,
+ * divisor above 0), floor, ceil, round (halves away from 0; all three give integers), select(condition, a, b),
+ * clamp(x, lo, hi), pow, sqrt, rsqrt, exp, expm1, log, log1p, tanh, erf, sigmoid, sin, cos, is_pow2, log2 (of a power of
+ * two only, an integer). min, max and clamp of a NaN give a NaN. `and`, `or`, `not` and the condition of `select` take
+ * booleans only; strings can only be compared by == and !=. `and`, `or`, `select` evaluate only what they need. There
+ * are no assignments and no loops: evaluation always ends. Texts end at 64 KiB, nesting at 200 levels.
  *
  * An expression is parsed (syntax), then bound to a scope (names become slots, types are checked), then evaluated any
  * number of times over an array of values, one a slot. Owned by whoever parsed it; free with expr_free. Immutable after
@@ -37,7 +40,7 @@ int scope_find(const struct scope *s, const char *name);                        
 void scope_free(struct scope *s);
 
 status expr_parse(const char *text, struct expr **out, struct err *e);  /* message shows the text and a caret column */
-struct expr *expr_literal(struct value v);                              /* copies a string */
+struct expr *expr_literal(struct value v);                              /* copies a string; bound already */
 void expr_free(struct expr *x);
 const char *expr_text(const struct expr *x);                            /* as written */
 
@@ -46,21 +49,25 @@ status expr_bind(struct expr *x, const struct scope *scope, struct err *e);
 bool expr_uses(const struct expr *x, int slot);
 enum value_type expr_type(const struct expr *x);                        /* static type after binding */
 
-/* Evaluates over slots[]. Fails (LATHE_SPEC) on division by zero, overflow, domain errors of log2; the message shows
- * the expression with its values. Tensor indexing cannot be evaluated here: see expr_eval_with. */
+/* Evaluates over slots[] without allocating. Fails (LATHE_SPEC) on division by zero (of floats too), overflow, domain
+ * errors of log2 and ceil_div, and a slot that does not hold its scope's type (an integer may stand in for a float); the
+ * message shows the expression with its values. e may be NULL, which saves making the message. A string in *out is
+ * borrowed from the slots or the expression. Tensor elements cannot be evaluated here: see expr_eval_with. */
 status expr_eval(const struct expr *x, const struct value *slots, struct value *out, struct err *e);
 
-/* The same, with element(ctx, slot, index[], rank) giving tensor elements. */
+/* The same, with element(ctx, slot, index[], rank) giving tensor elements. Where element is not NULL, floats divide as
+ * IEEE 754 says, like the printed C: 1.0 / 0 is infinite and no failure. */
 typedef double (*expr_element_fn)(void *ctx, int slot, const int64_t *index, int rank);
 status expr_eval_with(const struct expr *x, const struct value *slots, expr_element_fn element, void *ctx,
                       struct value *out, struct err *e);
 
-/* Convenience: evaluates and converts, failing with a message that says what was expected. */
+/* Convenience: evaluates and converts, failing with a message that says what was expected. expr_eval_int also takes a
+ * float with an integral value; expr_eval_double wants a finite number. */
 status expr_eval_int(const struct expr *x, const struct value *slots, int64_t *out, struct err *e);
 status expr_eval_double(const struct expr *x, const struct value *slots, double *out, struct err *e);
 status expr_eval_bool(const struct expr *x, const struct value *slots, bool *out, struct err *e);
 
-/* Appends "smem <= max_shared: 262144 <= 232448" : the text and the text with names replaced by values. */
+/* Appends "smem <= max_shared: 262144 <= 232448" : the text and, if there are names, the text with their values. */
 void expr_explain(struct strbuf *b, const struct expr *x, const struct value *slots);
 
 /* How names appear in printed C. known[] may hold constants that are folded in (type VALUE_NONE: not known). */
