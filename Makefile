@@ -12,7 +12,6 @@ LIBDIR   ?= /usr/lib/$(shell $(CC) -dumpmachine)
 LIBS      = -l:liblua5.4.a -l:libsqlite3.a -l:libuv_a.a -l:libjansson.a -l:libxxhash.a -lm -ldl -lpthread
 LDFLAGS  += -pthread $(SAN) -Wl,-z,relro
 
-ROOMS     = base model device trial campaign export cli
 src_of    = $(wildcard $(1)/*.c)
 SRC_base     = $(call src_of,tuner/base)
 SRC_model    = $(call src_of,tuner/model)
@@ -35,7 +34,8 @@ BELOW_search   = $(SRC_search) $(BELOW_model)
 BELOW_db       = $(SRC_db) $(BELOW_model)
 BELOW_trial    = $(SRC_trial) $(BELOW_device)
 BELOW_export   = $(SRC_export) $(BELOW_model)
-BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_export) $(SRC_search) $(SRC_db) $(BELOW_device)
+BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_search) $(SRC_db) $(BELOW_device)
+BELOW_cli      = $(SRC_all)
 
 all: $(O)/lathe
 
@@ -50,8 +50,14 @@ $(O)/obj/%.o: %.c
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
 EMBED     = search/prelude.lua db/schema.sql tuner/device/host_shim.h kernels/common/verify.cu
 STRATEGIES = $(wildcard search/strategies/*.lua)
-GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc
-$(OBJ): | $(GEN)
+GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h
+$(OBJ) $(O)/obj/tuner/main.o: | $(GEN)
+# Rewritten only when it changes, so that a new commit recompiles two files.
+$(O)/gen/version.h: FORCE
+	@mkdir -p $(@D)
+	@v=$$(git describe --always --dirty --tags 2>/dev/null || cat VERSION 2>/dev/null || echo unknown); \
+	 echo "#define LATHE_VERSION \"$$v\"" > $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+FORCE:
 $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 	@mkdir -p $(@D)
 	for f in $(STRATEGIES); do n=$$(basename $$f .lua); printf '{ "%s", (const char[]){\n#include "%s.inc"\n, 0} },\n' $$n $$f; done > $@
@@ -65,13 +71,31 @@ UNIT_BIN  = $(patsubst test/unit/%.c,$(O)/test/%,$(UNIT_SRC))
 .SECONDEXPANSION:
 $(O)/test/%: test/unit/%.c $$(call obj_of,$$(BELOW_$$(firstword $$(subst /, ,$$*))))
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -l:libcmocka.a $(LIBS) || $(CC) $(CFLAGS) -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
+	$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
 
 unit-%: $(O)/test/%
 	$<
 
+setup:
+	scripts/setup
+test: setup
+	$(MAKE) O=$(O) all unit-binaries
+	scripts/run-tests $(O)
+demo: setup
+	$(MAKE) O=$(O) all
+	scripts/demo $(O)/lathe
+unit-binaries: $(UNIT_BIN)
+
+# The same tests, everything under AddressSanitizer and UndefinedBehaviorSanitizer, the host device's kernels too.
+ASAN      = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+sanitize: setup
+	$(MAKE) O=$(O)-asan SAN="$(ASAN)" OPT="-O1 -g" all unit-binaries
+	LATHE_SANITIZE=1 scripts/run-tests $(O)-asan
+check-includes:
+	scripts/check-includes
+
 clean:
-	rm -rf $(O)
+	rm -rf $(O) $(O)-asan
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
-.PHONY: all clean
+.PHONY: all clean setup test demo unit-binaries sanitize check-includes FORCE

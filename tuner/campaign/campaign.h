@@ -55,11 +55,11 @@ struct campaign_request {
     uint64_t seed;
     const char *db;                 /* path */
     int compile_workers;            /* 0: one a core, less one */
-    int top;                        /* entries of the final, default 5; 0: no final */
+    double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */
+    int top;                        /* entries of the final; 0: no final */
     const char *self;               /* path of this binary */
     const char *version, *command_line;
     bool sanitize;                  /* host device: kernels with ASan and UBSan */
-    bool keep_going;                /* reserved for tests */
     void (*on_event)(void *ctx, const struct campaign_event *ev);
     void *ctx;
 };

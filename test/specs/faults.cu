@@ -1,0 +1,39 @@
+// faults.cu: y[n] = 2 x[n], and a bug chosen by LATHE_BUG. seen: one counter, zeroed once.
+
+#if LATHE_BUG == LATHE_BUG_compile
+#error "planted: this configuration does not compile"
+#endif
+
+extern "C" __global__ void scale(float *x, float *y, unsigned int *seen, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+#if LATHE_BUG == LATHE_BUG_huge_block
+    i = blockIdx.x * 64 + threadIdx.x;
+    if (threadIdx.x >= 64) return;
+#endif
+    float v = i < n ? 2.0f * x[i] : 0.0f;
+#if LATHE_BUG == LATHE_BUG_hang
+    volatile int spin = 1;
+    while (spin) { }
+#elif LATHE_BUG == LATHE_BUG_overrun
+    if (i == 0) y[n] = 1.0f;
+#elif LATHE_BUG == LATHE_BUG_underrun
+    if (i == 0) y[-1] = 1.0f;
+#elif LATHE_BUG == LATHE_BUG_unwritten
+    if (i % 10 == 3) return;
+#elif LATHE_BUG == LATHE_BUG_nan
+    if (i == 5) v = v - v + 1.0f / (v - v) * 0.0f;
+#elif LATHE_BUG == LATHE_BUG_one_wrong
+    if (i == n - 1) v += 0.001f;
+#elif LATHE_BUG == LATHE_BUG_input
+    if (i == 7) x[i] = 0.25f;
+#elif LATHE_BUG == LATHE_BUG_second_launch
+    if (i == 0) atomicAdd(seen, 1u);
+    if (i == n - 1 && *seen > 1) v = -1.0f;
+#elif LATHE_BUG == LATHE_BUG_segfault
+    if (i == 0) *(volatile float *)8 = v;
+#elif LATHE_BUG == LATHE_BUG_abort
+    if (i == 0) __trap();
+#endif
+    if (i < n) y[i] = v;
+}

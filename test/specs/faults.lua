@@ -1,0 +1,30 @@
+-- Every way a kernel can fail, as the values of one parameter, on a problem that is no GEMM: y = 2 x.
+return problem {
+  name = "faults", summary = "y = 2 x, by kernels with planted bugs",
+  dims = { { "N", 1000 } },
+  tensors = {
+    { "x", "f32", { "N" }, fill = uniform(-1, 1) },
+    { "y", "f32", { "N" }, output = true },
+  },
+  reference = kernel {
+    source = "faults_reference.cu",
+    steps = { launch { "scale_reference", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N" } } },
+  },
+  tolerance = { atol = 1e-6, rtol = 1e-6 },
+  flops = "N", bytes = "8*N",
+  kernels = {
+    { "scale", source = "faults.cu",
+      params = {
+        { "BUG", { "none", "compile", "shared", "hang", "overrun", "underrun", "unwritten", "nan", "one_wrong", "input",
+                   "second_launch", "segfault", "abort", "huge_block", "missing_function" } },
+      },
+      workspace = { { "seen", "u32", { 1 }, zero = "once" } },
+      steps = {
+        launch { "scale", when = "BUG != 'missing_function'", grid = "ceil_div(N, 64)",
+                 block = "select(BUG == 'huge_block', 1024, 64)",
+                 shared = "select(BUG == 'shared', 1000000, 0)", args = { "x", "y", "seen", "N" } },
+        launch { "no_such_kernel", when = "BUG == 'missing_function'", grid = 1, block = 1, args = { "x" } },
+      },
+    },
+  },
+}

@@ -1,0 +1,111 @@
+/* test_cache.c: keys tell apart everything that makes an image; trimming takes the least recently used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "trial/cache.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/lathe-test-cache-XXXXXX";
+
+static int make_dir(void **state) { return mkdtemp(dir) ? 0 : -1; }
+
+static int remove_dir(void **state)
+{
+    char command[200];
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+static void test_key_sees_every_input(void **state)
+{
+    char *a[] = {(char *)"LATHE_A=1", (char *)"LATHE_B=2"}, *b[] = {(char *)"LATHE_A=12", (char *)"LATHE_B="};
+    char base[HASH_HEX], other[HASH_HEX];
+    cache_key("source", a, 2, "sm_90a", "NVRTC 13.0", false, base);
+    cache_key("source", a, 2, "sm_90a", "NVRTC 13.0", false, other);
+    assert_string_equal(base, other);
+    cache_key("source ", a, 2, "sm_90a", "NVRTC 13.0", false, other);
+    assert_string_not_equal(base, other);
+    cache_key("source", b, 2, "sm_90a", "NVRTC 13.0", false, other);
+    assert_string_not_equal(base, other);
+    cache_key("source", a, 1, "sm_90a", "NVRTC 13.0", false, other);
+    assert_string_not_equal(base, other);
+    cache_key("source", a, 2, "sm_80", "NVRTC 13.0", false, other);
+    assert_string_not_equal(base, other);
+    cache_key("source", a, 2, "sm_90a", "NVRTC 12.4", false, other);
+    assert_string_not_equal(base, other);
+    cache_key("source", a, 2, "sm_90a", "NVRTC 13.0", true, other);
+    assert_string_not_equal(base, other);
+}
+
+static void put(const char *key, size_t bytes, long age_seconds)
+{
+    char *path = cache_path(dir, key), *data = mem_zalloc(1, bytes);
+    struct err e;
+    assert_int_equal(file_write_atomic(path, data, bytes, &e), LATHE_OK);
+    struct timespec now, times[2];
+    clock_gettime(CLOCK_REALTIME, &now);
+    now.tv_sec -= age_seconds;
+    times[0] = times[1] = now;
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    mem_free(path);
+    mem_free(data);
+}
+
+static bool has(const char *key)
+{
+    char *path = cache_path(dir, key);
+    bool there = file_exists(path);
+    mem_free(path);
+    return there;
+}
+
+static void test_trim_drops_the_least_recently_used(void **state)
+{
+    setenv("LATHE_CACHE_SIZE", "2", 1);     /* MiB */
+    put("old", 900 << 10, 300);
+    put("middle", 900 << 10, 200);
+    put("new", 900 << 10, 100);
+    char *path = cache_path(dir, "old");
+    assert_true(cache_has(path));           /* a hit makes it the newest */
+    mem_free(path);
+    cache_trim(dir);
+    assert_true(has("old"));
+    assert_true(has("new"));
+    assert_false(has("middle"));
+    cache_trim(dir);
+    assert_true(has("new"));                /* within the limit: nothing more goes */
+    unsetenv("LATHE_CACHE_SIZE");
+}
+
+static void test_open_names_the_directory_that_cannot_be_made(void **state)
+{
+    char *found = NULL;
+    struct err e = {0};
+    setenv("LATHE_CACHE", "/proc/no/such/place", 1);
+    assert_int_equal(cache_open(&found, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "/proc/no"));
+    assert_non_null(strstr(e.text, "LATHE_CACHE"));
+    assert_null(found);
+    unsetenv("LATHE_CACHE");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_key_sees_every_input),
+        cmocka_unit_test(test_trim_drops_the_least_recently_used),
+        cmocka_unit_test(test_open_names_the_directory_that_cannot_be_made),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,158 @@
+/* test_child.c: a worker process that answers, dies, hangs, babbles, or cannot be started. The worker here is a shell
+ * script that speaks the protocol. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "trial/child.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char script[] = "/tmp/lathe-test-child-XXXXXX";
+static const char SCRIPT[] = "#!/bin/sh\n"
+                             "while read -r line <&3; do\n"
+                             "  case $line in\n"
+                             "    *hello*) echo '{\"ok\":true,\"word\":\"hi\"}' >&4 ;;\n"
+                             "    *noise*) echo 'not json' >&4; echo '{\"ok\":true,\"word\":\"late\"}' >&4 ;;\n"
+                             "    *exit*) echo 'last words' >&2; exit 7 ;;\n"
+                             "    *signal*) kill -SEGV $$ ;;\n"
+                             "    *hang*) sleep 60 ;;\n"
+                             "    *goodbye*) echo '{\"ok\":true,\"word\":\"bye\"}' >&4; exit 0 ;;\n"
+                             "  esac\n"
+                             "done\n";
+
+static int write_script(void **state)
+{
+    int fd = mkstemp(script);
+    if (fd < 0) return -1;
+    size_t n = strlen(SCRIPT);
+    int bad = write(fd, SCRIPT, n) != (ssize_t)n || fchmod(fd, 0755);
+    close(fd);
+    return bad;
+}
+
+static int remove_script(void **state) { return unlink(script); }
+
+struct seen {
+    int calls;
+    enum child_end end;
+    char word[40], text[1600];
+};
+
+static void on_done(void *ctx, const struct child_answer *a)
+{
+    struct seen *s = ctx;
+    s->calls++;
+    s->end = a->end;
+    const char *word = a->reply ? json_string_value(json_object_get(a->reply, "word")) : "";
+    snprintf(s->word, sizeof s->word, "%s", word ? word : "");
+    snprintf(s->text, sizeof s->text, "%s", a->text ? a->text : "");
+}
+
+static struct seen ask(uv_loop_t *loop, struct child *c, const char *what, double seconds)
+{
+    struct seen s = {0};
+    struct err e = {0};
+    assert_int_equal(child_start(c, &e), LATHE_OK);
+    child_send(c, json_pack("{s:s}", "op", what), seconds, on_done, &s);
+    assert_true(child_busy(c));
+    double start = clock_seconds();
+    while (!s.calls && clock_seconds() - start < 10) uv_run(loop, UV_RUN_ONCE);
+    assert_int_equal(s.calls, 1);
+    assert_false(child_busy(c));
+    return s;
+}
+
+static void close_loop(uv_loop_t *loop)
+{
+    double start = clock_seconds();
+    while (uv_loop_close(loop)) {
+        assert_true(clock_seconds() - start < 5);
+        uv_run(loop, UV_RUN_NOWAIT);
+    }
+}
+
+static void test_every_end(void **state)
+{
+    static const char *const args[] = {"compile", NULL};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    struct child *c = child_new(&loop, script, args);
+
+    struct seen s = ask(&loop, c, "hello", 5);
+    assert_int_equal(s.end, CHILD_REPLIED);
+    assert_string_equal(s.word, "hi");
+    s = ask(&loop, c, "noise", 5);
+    assert_string_equal(s.word, "late");
+    s = ask(&loop, c, "exit", 5);
+    assert_int_equal(s.end, CHILD_DIED);
+    assert_non_null(strstr(s.text, "exited with code 7"));
+    assert_non_null(strstr(s.text, "last words"));
+    assert_false(child_alive(c));
+    s = ask(&loop, c, "signal", 5);
+    assert_int_equal(s.end, CHILD_DIED);
+    assert_non_null(strstr(s.text, "killed by signal 11"));
+    double start = clock_seconds();
+    s = ask(&loop, c, "hang", 0.3);
+    assert_int_equal(s.end, CHILD_TIMED_OUT);
+    assert_true(clock_seconds() - start < 3);
+    assert_false(child_alive(c));
+    s = ask(&loop, c, "goodbye", 5);            /* the reply is seen although the process ends at once */
+    assert_int_equal(s.end, CHILD_REPLIED);
+    assert_string_equal(s.word, "bye");
+    start = clock_seconds();
+    while (child_alive(c) && clock_seconds() - start < 5) uv_run(&loop, UV_RUN_ONCE);
+    assert_false(child_alive(c));
+    s = ask(&loop, c, "hello", 5);              /* a fresh process */
+    assert_string_equal(s.word, "hi");
+
+    child_free(c);
+    close_loop(&loop);
+}
+
+static void test_a_killed_request_is_not_called_back(void **state)
+{
+    static const char *const args[] = {"compile", NULL};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    struct child *c = child_new(&loop, script, args);
+    struct err e = {0};
+    struct seen s = {0};
+    assert_int_equal(child_start(c, &e), LATHE_OK);
+    child_send(c, json_pack("{s:s}", "op", "hang"), 0, on_done, &s);
+    child_kill(c);
+    assert_false(child_alive(c));
+    child_free(c);
+    close_loop(&loop);
+    assert_int_equal(s.calls, 0);
+}
+
+static void test_a_missing_program_is_named(void **state)
+{
+    static const char *const args[] = {"compile", NULL};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    struct child *c = child_new(&loop, "/no/such/program", args);
+    struct err e = {0};
+    assert_int_equal(child_start(c, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "/no/such/program"));
+    child_free(c);
+    close_loop(&loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_end),
+        cmocka_unit_test(test_a_killed_request_is_not_called_back),
+        cmocka_unit_test(test_a_missing_program_is_named),
+    };
+    return cmocka_run_group_tests(tests, write_script, remove_script);
+}

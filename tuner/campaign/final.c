@@ -1,0 +1,194 @@
+/* final.c: the leaders against the baselines, once more, fairly.
+ *
+ * Fresh inputs; every leader verified on them, a refused one is out. Then rounds: in each, every entry in turn, so that
+ * drift meets all alike; first cold bursts, then (on a GPU) the sustained regime. The ranking is by the cold median. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "campaign/internal.h"
+#include <math.h>
+#include <string.h>
+
+struct entry {
+    struct leader *leader;
+    struct evaluation evaluation;
+    struct samples pooled[REGIME_COUNT];
+    struct telemetry telemetry[REGIME_COUNT];
+};
+
+static bool on_gpu(const struct campaign *c) { return strcmp(c->target.arch, "host") != 0; }
+
+static int rounds(const struct campaign *c) { return on_gpu(c) ? 2 : 3; }
+
+static struct measure_options options_for(const struct campaign *c, enum regime regime)
+{
+    struct measure_options o = {.regime = regime, .incumbent_ms = NAN};
+    if (regime == REGIME_SUSTAINED) {
+        o.run_seconds = 1.5;
+    } else {
+        o.idle_seconds = on_gpu(c) ? 0.7 : 0;
+        o.launches = on_gpu(c) ? 25 : 7;
+        o.skip = on_gpu(c) ? 5 : 2;
+    }
+    return o;
+}
+
+static status open_entry(struct campaign *c, struct leader *l, struct entry *out, struct err *e)
+{
+    *out = (struct entry){.leader = l};
+    struct value *slots;
+    status s = trials_slots(c, l->kernel, l->choice, &slots, e);
+    if (s) return s;
+    s = plan_build(c->problem, l->kernel, slots, &out->evaluation.plan, e);
+    mem_free(slots);
+    out->evaluation.image = mem_strdup(l->image);
+    return s;
+}
+
+static void close_entry(struct entry *x)
+{
+    evaluation_free(&x->evaluation);
+    for (int r = 0; r < REGIME_COUNT; r++) mem_free(x->pooled[r].ms);
+}
+
+/* False in *right when the entry is out. */
+static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
+{
+    struct result r;
+    x->evaluation.verify = true;
+    x->evaluation.measure = false;
+    status s = executor_evaluate_wait(c->executor, &x->evaluation, c->time_limit, &r, e);
+    if (s) return s;
+    x->evaluation.verify = false;
+    x->evaluation.measure = true;
+    if (r.verification.done) s = store_verification(c->store, x->leader->id, &r.verification, e);
+    if (r.outcome != OUTCOME_ok) {
+        x->leader->refused = true;
+        campaign_note(c, "final: trial %lld is out on fresh inputs: %s: %s", (long long)x->leader->id,
+                      outcome_name(r.outcome), r.reason);
+    }
+    result_free(&r);
+    return s;
+}
+
+static void pool(struct samples *to, const struct samples *from)
+{
+    to->ms = mem_resize(to->ms, (size_t)(to->count + from->count) + 1, sizeof *to->ms);
+    if (from->count) memcpy(to->ms + to->count, from->ms, (size_t)from->count * sizeof *to->ms);
+    to->count += from->count;
+    to->regime = from->regime;
+}
+
+static status measure_entry(struct campaign *c, struct entry *x, enum regime regime, struct err *e)
+{
+    struct result r;
+    x->evaluation.options = options_for(c, regime);
+    status s = executor_evaluate_wait(c->executor, &x->evaluation, c->time_limit, &r, e);
+    if (s) return s;
+    if (r.outcome == OUTCOME_ok) {
+        pool(&x->pooled[regime], &r.samples);
+        x->telemetry[regime] = r.telemetry;
+    } else if (!x->leader->baseline) {
+        x->leader->refused = true;
+        campaign_note(c, "final: trial %lld is out: %s: %s", (long long)x->leader->id, outcome_name(r.outcome), r.reason);
+    }
+    result_free(&r);
+    return LATHE_OK;
+}
+
+static status measure_all(struct campaign *c, struct entry *entries, int n, enum regime regime, int times,
+                          struct err *e)
+{
+    for (int round = 0; round < times; round++)
+        for (int i = 0; i < n; i++) {
+            if (campaign_must_stop(c) && c->interrupted) return LATHE_OK;
+            if (entries[i].leader->refused) continue;
+            status s = measure_entry(c, &entries[i], regime, e);
+            if (s) return s;
+            uv_run(&c->loop, UV_RUN_NOWAIT);
+        }
+    return LATHE_OK;
+}
+
+static double take_median(struct samples *s)
+{
+    if (!s->count) return NAN;
+    samples_summarise(s);
+    return s->median;
+}
+
+static status store_entry(struct campaign *c, struct entry *x, struct err *e)
+{
+    x->leader->cold_ms = take_median(&x->pooled[REGIME_COLD]);
+    x->leader->sustained_ms = take_median(&x->pooled[REGIME_SUSTAINED]);
+    for (int r = REGIME_COLD; r <= REGIME_SUSTAINED; r++) {
+        if (!x->pooled[r].count) continue;
+        status s = store_measurement(c->store, x->leader->id, &x->pooled[r], &x->telemetry[r], e);
+        if (s) return s;
+    }
+    return LATHE_OK;
+}
+
+static int by_cold(const void *a, const void *b)
+{
+    const struct leader *x = ((const struct entry *)a)->leader, *y = ((const struct entry *)b)->leader;
+    if (x->refused != y->refused) return x->refused ? 1 : -1;
+    if (x->cold_ms != y->cold_ms) return x->cold_ms < y->cold_ms ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void tell(struct campaign *c, struct entry *x, int rank)
+{
+    struct strbuf text = {0};
+    struct value *slots;
+    struct err e;
+    if (!trials_slots(c, x->leader->kernel, x->leader->choice, &slots, &e)) {
+        config_print(&text, x->leader->kernel, slots, x->leader->choice);
+        mem_free(slots);
+    }
+    struct campaign_event ev = {.kind = CAMPAIGN_FINAL, .trial = x->leader->id, .kernel = x->leader->kernel,
+                                .config = sb_str(&text), .cold_ms = x->leader->cold_ms,
+                                .sustained_ms = x->leader->sustained_ms, .rank = rank};
+    campaign_emit(c, &ev);
+    sb_free(&text);
+}
+
+static status rank_all(struct campaign *c, struct entry *entries, int n, int first_leader, int64_t *winner,
+                       struct err *e)
+{
+    for (int i = 0; i < n; i++) {
+        status s = store_entry(c, &entries[i], e);
+        if (s) return s;
+        if (i < first_leader) tell(c, &entries[i], 0);
+    }
+    if (n > first_leader) qsort(entries + first_leader, (size_t)(n - first_leader), sizeof *entries, by_cold);
+    for (int i = first_leader, rank = 1; i < n; i++) {
+        struct leader *l = entries[i].leader;
+        if (l->refused || !isfinite(l->cold_ms)) continue;
+        status s = store_final_rank(c->store, c->id, l->id, rank, e);
+        if (s) return s;
+        if (rank == 1) *winner = l->id;
+        tell(c, &entries[i], rank++);
+    }
+    return LATHE_OK;
+}
+
+status final_run(struct campaign *c, int64_t *winner, struct err *e)
+{
+    int nb = c->nmeasured_baselines, n = nb + c->nleaders;
+    struct entry *entries = mem_zalloc((size_t)n + 1, sizeof *entries);
+    struct setup_answer answer;
+    status s = executor_inputs(c->executor, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
+    for (int i = 0; i < n && !s; i++) {
+        struct leader *l = i < nb ? &c->measured_baselines[i] : &c->leaders[i - nb];
+        s = open_entry(c, l, &entries[i], e);
+        entries[i].evaluation.measure = true;
+        if (!s && !l->baseline && !c->interrupted) s = verify_entry(c, &entries[i], e);
+    }
+    if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
+    if (!s && on_gpu(c)) s = measure_all(c, entries, n, REGIME_SUSTAINED, 1, e);
+    if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
+    for (int i = 0; i < n; i++) close_entry(&entries[i]);
+    mem_free(entries);
+    return s;
+}

@@ -1,0 +1,94 @@
+/* internal.h: the running campaign, shared by the files of this room.
+ *
+ * Who does what: campaign.c opens everything in order and closes it; trials.c takes configurations through compiling and
+ * the device; final.c measures the leaders again. Callbacks from the event loop only note what happened; every decision is
+ * made between two turns of the loop, so nothing here is entered twice. */
+#ifndef LATHE_CAMPAIGN_INTERNAL_H
+#define LATHE_CAMPAIGN_INTERNAL_H
+
+#include "campaign/campaign.h"
+#include "campaign/memo.h"
+#include "trial/compile_farm.h"
+#include "trial/executor.h"
+
+/* A kernel as this campaign uses it. */
+struct entrant {
+    const struct kernel *kernel;
+    char *source;               /* epilogue and kernel text together; NULL if it has no launch */
+    struct space *space;        /* NULL for a baseline */
+};
+
+/* A configuration that may win, kept for the final. */
+struct leader {
+    int64_t id;
+    const struct kernel *kernel;
+    config_choice *choice;
+    char *image;                /* path */
+    double time_ms, cold_ms, sustained_ms;
+    bool baseline, checked, refused;
+};
+
+/* What a strategy is told of a configuration it proposed before. */
+struct known {
+    enum outcome outcome;
+    double value, seconds;
+    bool ended;
+};
+
+struct campaign {
+    const struct campaign_request *request;
+    struct problem *problem;
+    uv_loop_t loop;
+    uv_timer_t tick;
+    bool loop_open;
+    struct store *store;
+    struct executor *executor;
+    struct compile_farm *farm;
+    struct target target;
+    struct entrant *entrants, *baselines;
+    int nentrants, nbaselines;
+    struct strategy *strategy;
+    struct bench_setup setup;
+    int64_t id;
+    double started;             /* clock_seconds */
+    double time_limit;          /* of one evaluation, seconds */
+    struct campaign_progress progress;
+    int64_t next_number;
+    struct memo memo;
+    struct known *known;
+    int64_t nknown, cap_known;
+    struct leader *leaders;     /* best first, at most request->top */
+    int nleaders;
+    struct leader *measured_baselines;
+    int nmeasured_baselines;
+    bool device_gone;           /* text in err */
+    bool interrupted;
+    struct err err;
+};
+
+void campaign_emit(struct campaign *c, struct campaign_event *ev);
+void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Interrupted, out of time, or the device is gone. */
+bool campaign_must_stop(struct campaign *c);
+
+/* trials.c */
+struct batch_item {
+    const struct entrant *entrant;
+    int space;                  /* -1: a baseline */
+    int64_t index;
+    const config_choice *choice;
+    const char *why;            /* refused before it began */
+    int64_t number;             /* baselines give their own; else 0 */
+    int64_t slot;               /* out: into known[], or -1 when it was never run */
+};
+/* Runs every item to its end, several compiling while one is timed; obeys the budgets. */
+status trials_run(struct campaign *c, struct batch_item *items, int count, struct err *e);
+/* Fills a bound slot array for a configuration; mem_free it. */
+status trials_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
+                    struct err *e);
+struct measure_options campaign_trial_options(const struct campaign *c);
+
+/* final.c: measures leaders and baselines in every regime, verifies the leaders on fresh inputs, ranks them. */
+status final_run(struct campaign *c, int64_t *winner, struct err *e);
+
+#endif

@@ -1,0 +1,404 @@
+/* trials.c: configurations through their stages.
+ *
+ * A trial is: begun (a row in the store, its compile job queued) -> ready (image there) -> running (on the device) ->
+ * ended (stored, reported). At most `window` are begun and not ended, so a batch of a million costs no more memory than
+ * one of ten. Trials run on the device in the order of their numbers among those ready. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "campaign/internal.h"
+#include "model/source.h"
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum trial_state { TRIAL_COMPILING, TRIAL_READY, TRIAL_RUNNING, TRIAL_ENDED };
+
+struct trial {
+    struct trial *next;
+    struct campaign *c;
+    enum trial_state state;
+    int64_t id, number, slot;
+    const struct entrant *entrant;
+    config_choice *choice;
+    struct value *slots;
+    char *text;                 /* canonical */
+    struct evaluation evaluation;
+    struct compile_answer compiled;
+    struct result result;
+    double begun, compile_seconds;
+    bool compile_cached, retried;
+};
+
+struct run {
+    struct campaign *c;
+    struct trial *first, *last; /* begun and not yet closed, by number */
+    int count;
+};
+
+status trials_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
+                    struct err *e)
+{
+    *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof **slots);
+    kernel_slots_fixed(c->problem, k, &c->target, *slots);
+    status s = kernel_slots_config(k, choice, *slots, e);
+    if (s) {
+        mem_free(*slots);
+        *slots = NULL;
+    }
+    return s;
+}
+
+static bool on_gpu(const struct campaign *c) { return strcmp(c->target.arch, "host") != 0; }
+
+struct measure_options campaign_trial_options(const struct campaign *c)
+{
+    /* A CPU that others use too is never quiet: its times are wide and still worth comparing. */
+    bool gpu = on_gpu(c);
+    return (struct measure_options){.regime = REGIME_TRIAL,
+                                    .min_samples = 5,
+                                    .max_samples = gpu ? 40 : 15,
+                                    .max_seconds = gpu ? 0.25 : 0.5,
+                                    .interval = gpu ? 0.005 : 0.05,
+                                    .unstable_above = gpu ? 0.25 : 0,
+                                    .incumbent_ms = c->progress.best_ms,
+                                    .hopeless = 2};
+}
+
+/* --- stages --- */
+
+static void end_trial(struct trial *t, enum outcome outcome, const char *reason)
+{
+    t->result.outcome = outcome;
+    snprintf(t->result.reason, sizeof t->result.reason, "%.1590s", reason ? reason : "");
+    t->state = TRIAL_ENDED;
+}
+
+static void on_compiled(void *ctx, const struct compile_answer *a)
+{
+    struct trial *t = ctx;
+    t->compile_seconds = a->seconds;
+    t->compile_cached = a->cached;
+    switch (a->end) {
+    case COMPILE_DONE:
+        t->evaluation.image = mem_strdup(a->image);
+        t->state = TRIAL_READY;
+        return;
+    case COMPILE_REFUSED: end_trial(t, OUTCOME_compile, a->text); return;
+    case COMPILE_TIMED_OUT: end_trial(t, OUTCOME_timeout, a->text); return;
+    case COMPILE_CRASHED: end_trial(t, OUTCOME_compile, a->text); return;
+    case COMPILE_FAILED:
+        end_trial(t, OUTCOME_skipped, a->text);
+        if (!t->c->err.code) err_set(&t->c->err, LATHE_COMPILER, "%s", a->text);
+        return;
+    }
+}
+
+static void queue_compile(struct trial *t)
+{
+    const struct kernel *k = t->entrant->kernel;
+    char **defines;
+    int n;
+    struct err e = {0};
+    if (source_defines(k, t->slots, &defines, &n, &e)) {
+        end_trial(t, OUTCOME_compile, e.text);
+        return;
+    }
+    char *name = mem_printf("%s/%s.cu", t->c->problem->name, k->name);
+    struct compile_job job = {.source = t->entrant->source, .name = name, .defines = defines, .ndefines = n};
+    t->state = TRIAL_COMPILING;
+    compile_farm_add(t->c->farm, &job, on_compiled, t);
+    source_defines_free(defines, n);
+    mem_free(name);
+}
+
+static void on_evaluated(void *ctx, const struct result *r, const char *text)
+{
+    struct trial *t = ctx;
+    if (!r) {
+        t->c->device_gone = true;
+        err_set(&t->c->err, LATHE_DEVICE, "%s", text);
+        end_trial(t, OUTCOME_skipped, text);
+        return;
+    }
+    /* A cached image that does not load may be damaged: it is made again, once. */
+    if (r->outcome == OUTCOME_launch && t->compile_cached && !t->retried && !strncmp(r->reason, "loading ", 8)) {
+        t->retried = true;
+        unlink(t->evaluation.image);
+        mem_free(t->evaluation.image);
+        t->evaluation.image = NULL;
+        queue_compile(t);
+        return;
+    }
+    result_free(&t->result);
+    t->result = *r;
+    struct samples *s = &t->result.samples;
+    double *ms = mem_alloc((size_t)s->count * sizeof *ms);
+    if (s->count) memcpy(ms, r->samples.ms, (size_t)s->count * sizeof *ms);
+    s->ms = ms;
+    t->state = TRIAL_ENDED;
+}
+
+static status begin(struct run *run, const struct batch_item *item, struct err *e)
+{
+    struct campaign *c = run->c;
+    const struct kernel *k = item->entrant->kernel;
+    struct trial *t = mem_zalloc(1, sizeof *t);
+    t->c = c;
+    t->entrant = item->entrant;
+    t->slot = item->slot;
+    t->begun = clock_seconds();
+    t->choice = config_copy(k, item->choice);
+    result_init(&t->result);
+    status s = trials_slots(c, k, t->choice, &t->slots, e);
+    if (s) goto fail;
+    struct strbuf text = {0};
+    config_print(&text, k, t->slots, t->choice);
+    t->text = sb_take(&text);
+    t->number = item->space < 0 ? item->number : c->next_number++;
+    struct trial_record record = {.campaign = c->id, .number = t->number, .kernel = k, .slots = t->slots,
+                                  .choice = t->choice, .image_key = ""};
+    s = store_trial_begin(c->store, &record, &t->id, e);
+    if (s) goto fail;
+    if (run->last)
+        run->last->next = t;
+    else
+        run->first = t;
+    run->last = t;
+    run->count++;
+    struct err own = {0};
+    t->evaluation.verify = k->checked;
+    t->evaluation.measure = true;
+    if (item->why)
+        end_trial(t, OUTCOME_constraint, item->why);
+    else if (plan_build(c->problem, k, t->slots, &t->evaluation.plan, &own))
+        end_trial(t, OUTCOME_launch, own.text);
+    else if (t->entrant->source)
+        queue_compile(t);
+    else
+        t->state = TRIAL_READY;
+    return LATHE_OK;
+fail:
+    mem_free(t->slots);
+    mem_free(t->choice);
+    mem_free(t->text);
+    mem_free(t);
+    return s;
+}
+
+static void start_next(struct run *run)
+{
+    struct campaign *c = run->c;
+    if (executor_busy(c->executor) || c->device_gone) return;
+    for (struct trial *t = run->first; t; t = t->next) {
+        if (t->state != TRIAL_READY) continue;
+        t->state = TRIAL_RUNNING;
+        t->evaluation.options = campaign_trial_options(c);
+        if (!t->slot && t->number <= 0) t->evaluation.options.hopeless = 0;
+        executor_evaluate(c->executor, &t->evaluation, c->time_limit, on_evaluated, t);
+        return;
+    }
+}
+
+/* --- the end of a trial --- */
+
+static struct leader leader_of(struct trial *t)
+{
+    const struct kernel *k = t->entrant->kernel;
+    return (struct leader){.id = t->id, .kernel = k, .choice = config_copy(k, t->choice),
+                           .image = mem_strdup(t->evaluation.image), .time_ms = t->result.time_ms, .cold_ms = NAN,
+                           .sustained_ms = NAN, .baseline = k->baseline, .checked = k->checked};
+}
+
+static void leader_free(struct leader *l)
+{
+    mem_free(l->choice);
+    mem_free(l->image);
+}
+
+static void keep_leader(struct campaign *c, struct trial *t)
+{
+    double ms = t->result.time_ms;
+    const struct kernel *k = t->entrant->kernel;
+    if (k->baseline) {
+        c->measured_baselines = mem_resize(c->measured_baselines, (size_t)c->nmeasured_baselines + 1,
+                                           sizeof *c->measured_baselines);
+        c->measured_baselines[c->nmeasured_baselines++] = leader_of(t);
+        if (k->checked && !isfinite(c->progress.baseline_ms)) c->progress.baseline_ms = ms;
+        return;
+    }
+    if (!k->eligible) return;
+    if (!(c->progress.best_ms <= ms)) {
+        c->progress.best_ms = ms;
+        snprintf(c->progress.best_config, sizeof c->progress.best_config, "%s", t->text);
+        snprintf(c->progress.best_kernel, sizeof c->progress.best_kernel, "%s", k->name);
+    }
+    int at = c->nleaders;
+    while (at > 0 && c->leaders[at - 1].time_ms > ms) at--;
+    int most = c->request->top > 0 ? c->request->top : 1;
+    if (at >= most) return;
+    if (c->nleaders == most) leader_free(&c->leaders[--c->nleaders]);
+    memmove(&c->leaders[at + 1], &c->leaders[at], (size_t)(c->nleaders - at) * sizeof *c->leaders);
+    c->leaders[at] = leader_of(t);
+    c->nleaders++;
+}
+
+static status close_trial(struct run *run, struct trial *t, struct err *e)
+{
+    struct campaign *c = run->c;
+    t->result.stage.compile = t->compile_seconds;
+    t->result.stage.compile_cached = t->compile_cached;
+    status s = store_trial_end(c->store, t->id, &t->result, e);
+    if (s) return s;
+    bool baseline = t->entrant->kernel->baseline;
+    if (!baseline) {
+        c->progress.trials++;
+        c->progress.outcomes[t->result.outcome]++;
+    }
+    if (t->result.outcome == OUTCOME_ok) keep_leader(c, t);
+    if (t->slot >= 0) {
+        struct known *known = &c->known[t->slot];
+        known->outcome = t->result.outcome;
+        known->value = t->result.outcome == OUTCOME_ok ? t->result.time_ms : NAN;
+        known->seconds = clock_seconds() - t->begun;
+        known->ended = true;
+    }
+    struct campaign_event ev = {.kind = baseline ? CAMPAIGN_BASELINE : CAMPAIGN_TRIAL, .trial = t->id,
+                                .number = t->number, .kernel = t->entrant->kernel, .config = t->text,
+                                .result = &t->result};
+    campaign_emit(c, &ev);
+    return LATHE_OK;
+}
+
+static void trial_free(struct trial *t)
+{
+    evaluation_free(&t->evaluation);
+    result_free(&t->result);
+    mem_free(t->slots);
+    mem_free(t->choice);
+    mem_free(t->text);
+    mem_free(t);
+}
+
+/* Stores, reports and frees what has ended, in any order. */
+static status reap(struct run *run, struct err *e)
+{
+    struct trial **at = &run->first, *previous = NULL;
+    while (*at) {
+        struct trial *t = *at;
+        if (t->state != TRIAL_ENDED) {
+            previous = t;
+            at = &t->next;
+            continue;
+        }
+        status s = close_trial(run, t, e);
+        if (s) return s;
+        *at = t->next;
+        if (run->last == t) run->last = previous;
+        trial_free(t);
+        run->count--;
+    }
+    return LATHE_OK;
+}
+
+/* Ends what has not reached the device; what runs there is waited for, unless the user interrupts. */
+static void cut(struct run *run, bool everything)
+{
+    struct campaign *c = run->c;
+    compile_farm_cancel(c->farm);
+    if (everything) executor_cancel(c->executor);
+    for (struct trial *t = run->first; t; t = t->next) {
+        if (t->state == TRIAL_COMPILING || t->state == TRIAL_READY || (everything && t->state == TRIAL_RUNNING))
+            end_trial(t, OUTCOME_skipped, "the campaign ended first");
+    }
+}
+
+static void count_stages(struct run *run)
+{
+    struct campaign_progress *p = &run->c->progress;
+    p->compiling = p->running = 0;
+    for (struct trial *t = run->first; t; t = t->next) {
+        p->compiling += t->state == TRIAL_COMPILING;
+        p->running += t->state == TRIAL_RUNNING;
+    }
+}
+
+/* --- batches --- */
+
+/* A slot for a configuration: the old one if it was proposed before (*fresh false). */
+static int64_t slot_for(struct campaign *c, const struct batch_item *item, bool *fresh)
+{
+    int64_t slot = item->index >= 0 ? memo_find(&c->memo, item->space, (uint64_t)item->index) : -1;
+    *fresh = slot < 0;
+    if (slot >= 0) return slot;
+    MEM_GROW(c->known, c->nknown, c->cap_known);
+    slot = c->nknown++;
+    c->known[slot] = (struct known){.outcome = OUTCOME_skipped, .value = NAN};
+    if (item->index >= 0) memo_put(&c->memo, item->space, (uint64_t)item->index, slot);
+    return slot;
+}
+
+static bool budget_left(const struct campaign *c, const struct run *run)
+{
+    const struct campaign_progress *p = &c->progress;
+    return !p->budget_trials || p->trials + run->count < p->budget_trials;
+}
+
+static status begin_more(struct run *run, struct batch_item *items, int count, int *next, struct err *e)
+{
+    struct campaign *c = run->c;
+    int window = 2 * c->request->compile_workers + 2;
+    while (*next < count && run->count < window) {
+        struct batch_item *item = &items[*next];
+        bool baseline = item->space < 0, fresh = true;
+        item->slot = -1;
+        if (!baseline && !budget_left(c, run)) {
+            /* the rest may still be answered from what is known */
+            item->slot = item->index >= 0 ? memo_find(&c->memo, item->space, (uint64_t)item->index) : -1;
+            ++*next;
+            continue;
+        }
+        if (!baseline) item->slot = slot_for(c, item, &fresh);
+        status s = fresh ? begin(run, item, e) : LATHE_OK;
+        if (s) return s;
+        ++*next;
+    }
+    return LATHE_OK;
+}
+
+status trials_run(struct campaign *c, struct batch_item *items, int count, struct err *e)
+{
+    struct run run = {.c = c};
+    int next = 0;
+    bool stopping = false;
+    status s = LATHE_OK;
+    for (;;) {
+        if (!stopping && campaign_must_stop(c)) {
+            stopping = true;
+            cut(&run, c->interrupted);
+        }
+        if (stopping && c->interrupted) cut(&run, true);
+        if (!stopping) s = begin_more(&run, items, count, &next, e);
+        if (s) break;
+        start_next(&run);
+        count_stages(&run);
+        s = reap(&run, e);
+        if (s || (!run.first && (stopping || next >= count))) break;
+        bool waiting = compile_farm_pending(c->farm) || executor_busy(c->executor);
+        if (waiting) uv_run(&c->loop, UV_RUN_ONCE);
+    }
+    if (s) {                    /* the store failed: what is left has no row to go to */
+        compile_farm_cancel(c->farm);
+        executor_cancel(c->executor);
+    }
+    for (struct trial *t = run.first, *after; t; t = after) {
+        after = t->next;
+        trial_free(t);
+    }
+    for (int i = next; i < count; i++) items[i].slot = -1;
+    c->progress.compiling = c->progress.running = 0;
+    if (!s && c->err.code) {
+        *e = c->err;
+        return e->code;
+    }
+    return s;
+}

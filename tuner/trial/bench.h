@@ -1,0 +1,61 @@
+/* bench.h: a problem set up on a device: its tensors filled, its exact answer known. Lives in the device worker for a
+ * whole campaign; every trial is verified and timed on it. */
+#ifndef LATHE_TRIAL_BENCH_H
+#define LATHE_TRIAL_BENCH_H
+
+#include "trial/pipeline.h"
+
+struct bench_setup {                /* what the coordinator sends once */
+    struct plan tensors;            /* plan_tensors */
+    struct plan reference, sgemm;   /* reference.h */
+    char *support_image;            /* verify.cu, compiled */
+    char *reference_image;          /* the reference kernel's, or NULL: the support image */
+    struct tolerance tolerance;
+};
+status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e);
+json_t *bench_setup_to_json(const struct bench_setup *s);
+void bench_setup_free(struct bench_setup *s);
+
+struct bench {
+    const struct dev_ops *ops;
+    struct dev *dev;
+    struct bench_setup setup;       /* owned */
+    struct guarded *tensors;        /* one a tensor */
+    dev_ptr *address;               /* their data */
+    uint64_t *hash;                 /* of each input as filled */
+    struct guarded *exact;          /* one a tensor: an output's reference in double; empty for inputs */
+    struct dev_module *support;
+    struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast;
+    struct guarded scratch;         /* partial results, one a thread */
+    struct guarded flush;           /* larger than the L2 */
+    uint64_t seed;                  /* of the inputs now in the tensors; 0: none */
+    char reference[16];             /* "fp64", "sgemm" or "kernel" */
+    double sgemm_error;             /* relative Frobenius error of the float32 GEMM; NaN: not known */
+    double frobenius_limit;         /* 0: none */
+};
+
+/* Takes over *setup. Allocates, loads the support kernels; no inputs yet. */
+status bench_open(const struct dev_ops *ops, struct dev *d, const struct target *t, struct bench_setup *setup,
+                  struct bench *out, struct err *e);
+void bench_close(struct bench *b);
+
+/* Fills the inputs from the seed, computes the exact outputs and the float32 GEMM's own error. */
+status bench_inputs(struct bench *b, uint64_t seed, struct err *e);
+
+/* Fills outputs (not inputs) with NaN. */
+status bench_poison_outputs(struct bench *b, struct err *e);
+/* Hash of a tensor's words now. */
+status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e);
+/* Evicts the L2. Queued. */
+status bench_flush(struct bench *b, struct err *e);
+
+struct comparison {
+    double max_abs, max_rel, frobenius;
+    int64_t elements, mismatches;
+};
+/* Output tensor against its reference, over the device. */
+status bench_compare(struct bench *b, int tensor, struct comparison *out, struct err *e);
+/* The first mismatches of an output as text: "Y[3,17] got 0.5, wanted 0.25; ...". Copies the tensors to the host. */
+status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t size, struct err *e);
+
+#endif

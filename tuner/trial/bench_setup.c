@@ -1,0 +1,44 @@
+/* bench_setup.c: struct bench_setup to and from the protocol's JSON. */
+#include "base/mem.h"
+#include "trial/bench.h"
+#include <string.h>
+
+json_t *bench_setup_to_json(const struct bench_setup *s)
+{
+    return json_pack("{s:o, s:o, s:o, s:s, s:s?, s:{s:f, s:f, s:f, s:f}}", "tensors", plan_to_json(&s->tensors),
+                     "reference", plan_to_json(&s->reference), "sgemm", plan_to_json(&s->sgemm), "support_image",
+                     s->support_image, "reference_image", s->reference_image, "tolerance", "atol", s->tolerance.atol,
+                     "rtol", s->tolerance.rtol, "times_sgemm_error", s->tolerance.times_sgemm_error, "frobenius",
+                     s->tolerance.frobenius);
+}
+
+status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    json_t *tensors, *reference, *sgemm;
+    const char *support = NULL, *image = NULL;
+    struct tolerance *t = &out->tolerance;
+    json_error_t je;
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s:o, s:o, s:s, s?s, s:{s:F, s:F, s:F, s:F}}", "tensors", &tensors,
+                       "reference", &reference, "sgemm", &sgemm, "support_image", &support, "reference_image", &image,
+                       "tolerance", "atol", &t->atol, "rtol", &t->rtol, "times_sgemm_error", &t->times_sgemm_error,
+                       "frobenius", &t->frobenius))
+        return err_set(e, LATHE_INTERNAL, "set-up message: %s", je.text);
+    status s = plan_from_json(tensors, &out->tensors, e);
+    if (!s) s = plan_from_json(reference, &out->reference, e);
+    if (!s) s = plan_from_json(sgemm, &out->sgemm, e);
+    out->support_image = mem_strdup(support);
+    out->reference_image = mem_strdup(image);
+    if (s) bench_setup_free(out);
+    return s;
+}
+
+void bench_setup_free(struct bench_setup *s)
+{
+    plan_free(&s->tensors);
+    plan_free(&s->reference);
+    plan_free(&s->sgemm);
+    mem_free(s->support_image);
+    mem_free(s->reference_image);
+    memset(s, 0, sizeof *s);
+}

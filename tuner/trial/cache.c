@@ -1,0 +1,107 @@
+/* cache.c: see cache.h. Invariant: a file with a key for a name is whole (written to another name and renamed). */
+#include "trial/cache.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Part of every key: raise it when the meaning of a source or option changes. */
+static const char CACHE_VERSION[] = "lathe image 1";
+
+status cache_open(char **dir, struct err *e)
+{
+    const char *own = getenv("LATHE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (own && *own)
+        *dir = mem_strdup(own);
+    else if (xdg && *xdg)
+        *dir = path_join(xdg, "lathe");
+    else if (home && *home)
+        *dir = path_join(home, ".cache/lathe");
+    else
+        *dir = mem_strdup("/tmp/lathe-cache");
+    status s = dir_make(*dir, e);
+    if (s) {
+        err_prefix(e, "cache directory (set LATHE_CACHE to another)");
+        mem_free(*dir);
+        *dir = NULL;
+    }
+    return s;
+}
+
+void cache_key(const char *source, char *const *defines, int ndefines, const char *arch, const char *toolchain,
+               bool sanitize, char key[HASH_HEX])
+{
+    struct hasher *h = hasher_new();
+    hasher_add_str(h, CACHE_VERSION);
+    hasher_add_str(h, source);
+    hasher_add_str(h, arch);
+    hasher_add_str(h, toolchain);
+    hasher_add_str(h, sanitize ? "sanitize" : "");
+    for (int i = 0; i < ndefines; i++) hasher_add_str(h, defines[i]);
+    hasher_end(h, key);
+}
+
+char *cache_path(const char *dir, const char *key) { return mem_printf("%s/%s.image", dir, key); }
+
+bool cache_has(const char *path)
+{
+    if (!file_exists(path)) return false;
+    utimensat(AT_FDCWD, path, NULL, 0);
+    return true;
+}
+
+struct entry {
+    char *path;
+    long long bytes;
+    struct timespec used;
+};
+
+static int by_use(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->used.tv_sec != y->used.tv_sec) return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+    return x->used.tv_nsec < y->used.tv_nsec ? -1 : x->used.tv_nsec > y->used.tv_nsec;
+}
+
+static long long size_limit(void)
+{
+    const char *text = getenv("LATHE_CACHE_SIZE");
+    long long mib = text ? atoll(text) : 2048;
+    return (mib < 1 ? 1 : mib > 1 << 20 ? 1 << 20 : mib) << 20;
+}
+
+void cache_trim(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d) return;
+    struct entry *entries = NULL;
+    int n = 0, cap = 0;
+    long long total = 0;
+    for (struct dirent *f; (f = readdir(d));) {
+        size_t len = strlen(f->d_name);
+        if (len < 6 || strcmp(f->d_name + len - 6, ".image")) continue;
+        struct entry x = {.path = path_join(dir, f->d_name)};
+        struct stat st;
+        if (stat(x.path, &st) || !S_ISREG(st.st_mode)) {
+            mem_free(x.path);
+            continue;
+        }
+        x.bytes = st.st_size;
+        x.used = st.st_mtim;
+        total += x.bytes;
+        MEM_GROW(entries, n, cap);
+        entries[n++] = x;
+    }
+    closedir(d);
+    if (n) qsort(entries, (size_t)n, sizeof *entries, by_use);
+    for (int i = 0; i < n; i++) {
+        if (total > size_limit() && !unlink(entries[i].path)) total -= entries[i].bytes;
+        mem_free(entries[i].path);
+    }
+    mem_free(entries);
+}

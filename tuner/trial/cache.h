@@ -1,0 +1,20 @@
+/* cache.h: compiled images on disk, found by a hash of everything that made them.
+ *
+ * Directory: $LATHE_CACHE, else $XDG_CACHE_HOME/lathe, else ~/.cache/lathe. An image is one file, written atomically by
+ * the compiler; the name is the key. When the total passes the limit ($LATHE_CACHE_SIZE in MiB, default 2048), the least
+ * recently used go first; cache_trim is called once a campaign. */
+#ifndef LATHE_TRIAL_CACHE_H
+#define LATHE_TRIAL_CACHE_H
+
+#include "base/err.h"
+#include "base/hash.h"
+#include <stdbool.h>
+
+status cache_open(char **dir, struct err *e);       /* creates it; mem_free */
+void cache_key(const char *source, char *const *defines, int ndefines, const char *arch, const char *toolchain,
+               bool sanitize, char key[HASH_HEX]);
+char *cache_path(const char *dir, const char *key); /* mem_free */
+bool cache_has(const char *path);                   /* and marks it as used now */
+void cache_trim(const char *dir);
+
+#endif

@@ -1,0 +1,125 @@
+/* evaluate.c: open the pipeline, verify, time, close; type every failure. Invariant: a result that says ok was verified
+ * (unless the pipeline's output is not the problem's) and has a finite, positive time if one was asked for. */
+#include "trial/evaluate.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A failed operation's error as the trial's outcome. */
+static void take_fault(struct bench *b, const struct err *from, struct result *out)
+{
+    switch (b->ops->fault(b->dev)) {
+    case DEV_FAULT_RESOURCES: out->outcome = OUTCOME_resources; break;
+    case DEV_FAULT_CRASH: out->outcome = OUTCOME_crash; break;
+    default: out->outcome = OUTCOME_launch; break;
+    }
+    snprintf(out->reason, sizeof out->reason, "%.1590s", from->text);
+}
+
+static status run_open(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out, bool *damaged,
+                       struct err *e)
+{
+    double start = clock_seconds();
+    status s = pipeline_resources(p, &out->resources, e);
+    out->outcome = OUTCOME_ok;
+    if (!s && v->verify) s = verify_pipeline(b, p, out, damaged, e);
+    if (!s && !v->verify) {
+        s = bench_poison_outputs(b, e);
+        if (!s) s = pipeline_poison(p, e);
+        if (!s) s = pipeline_run(p, e);
+        if (!s) s = b->ops->sync(b->dev, e);
+    }
+    out->stage.verify = clock_seconds() - start;
+    if (s || out->outcome != OUTCOME_ok || !v->measure) return s;
+    start = clock_seconds();
+    s = measure_pipeline(b, p, &v->options, out, e);
+    out->stage.measure = clock_seconds() - start;
+    return s;
+}
+
+bool evaluate(struct bench *b, const struct evaluation *v, struct result *out)
+{
+    result_init(out);
+    struct pipeline p;
+    const char *stage = "";
+    double start = clock_seconds();
+    struct err e = {0};
+    bool damaged = false;
+    status s = pipeline_open(b->ops, b->dev, &v->plan, v->image, b->address, NULL, &p, &stage, &e);
+    bool opened = !s;
+    out->stage.load = clock_seconds() - start;
+    if (opened) s = run_open(b, &p, v, out, &damaged, &e);
+    if (s) {
+        if (!opened && v->image && !strcmp(stage, "load")) err_prefix(&e, "loading %s", v->image);
+        take_fault(b, &e, out);
+    }
+    bool lost = out->outcome == OUTCOME_crash;
+    if (opened && !lost) pipeline_close(&p);
+    if (out->outcome != OUTCOME_ok) out->time_ms = NAN;
+    return !lost && !damaged;
+}
+
+/* --- messages --- */
+
+json_t *measure_options_to_json(const struct measure_options *o)
+{
+    json_t *j = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f}", "regime", regime_name(o->regime),
+                          "min_samples", o->min_samples, "max_samples", o->max_samples, "max_seconds", o->max_seconds,
+                          "interval", o->interval, "unstable_above", o->unstable_above, "hopeless", o->hopeless,
+                          "idle_seconds", o->idle_seconds, "launches", o->launches, "skip", o->skip, "run_seconds",
+                          o->run_seconds);
+    json_object_set_new(j, "incumbent_ms", isfinite(o->incumbent_ms) ? json_real(o->incumbent_ms) : json_null());
+    return j;
+}
+
+status measure_options_from_json(const json_t *j, struct measure_options *o, struct err *e)
+{
+    memset(o, 0, sizeof *o);
+    const char *regime;
+    json_t *incumbent;
+    json_error_t je;
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:s, s:i, s:i, s:F, s:F, s:F, s:F, s:F, s:i, s:i, s:F, s:o}", "regime", &regime,
+                       "min_samples", &o->min_samples, "max_samples", &o->max_samples, "max_seconds", &o->max_seconds,
+                       "interval", &o->interval, "unstable_above", &o->unstable_above, "hopeless", &o->hopeless,
+                       "idle_seconds", &o->idle_seconds, "launches", &o->launches, "skip", &o->skip, "run_seconds",
+                       &o->run_seconds, "incumbent_ms", &incumbent))
+        return err_set(e, LATHE_INTERNAL, "measuring options: %s", je.text);
+    for (int r = 0; r < REGIME_COUNT; r++)
+        if (!strcmp(regime, regime_name((enum regime)r))) o->regime = (enum regime)r;
+    o->incumbent_ms = json_is_number(incumbent) ? json_number_value(incumbent) : NAN;
+    return LATHE_OK;
+}
+
+json_t *evaluation_to_json(const struct evaluation *v)
+{
+    return json_pack("{s:o, s:s?, s:b, s:b, s:o}", "plan", plan_to_json(&v->plan), "image", v->image, "verify", v->verify,
+                     "measure", v->measure, "options", measure_options_to_json(&v->options));
+}
+
+status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    json_t *plan, *options;
+    const char *image = NULL;
+    int verify, measure;
+    json_error_t je;
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s?s, s:b, s:b, s:o}", "plan", &plan, "image", &image, "verify",
+                       &verify, "measure", &measure, "options", &options))
+        return err_set(e, LATHE_INTERNAL, "evaluation message: %s", je.text);
+    status s = plan_from_json(plan, &out->plan, e);
+    if (!s) s = measure_options_from_json(options, &out->options, e);
+    out->image = mem_strdup(image);
+    out->verify = verify;
+    out->measure = measure;
+    if (s) evaluation_free(out);
+    return s;
+}
+
+void evaluation_free(struct evaluation *v)
+{
+    plan_free(&v->plan);
+    mem_free(v->image);
+    memset(v, 0, sizeof *v);
+}

@@ -1,0 +1,47 @@
+/* evaluate.h: one plan on a bench -> one result. In the device worker only.
+ *
+ * A candidate's failure is in the result. What a candidate broke (the device's context, memory that is not its own) is
+ * not mended: the worker ends, and a fresh one takes over. */
+#ifndef LATHE_TRIAL_EVALUATE_H
+#define LATHE_TRIAL_EVALUATE_H
+
+#include "trial/bench.h"
+
+struct measure_options {
+    enum regime regime;
+    int min_samples, max_samples;   /* TRIAL */
+    double max_seconds;             /* TRIAL: of sampling, once min_samples are there */
+    double interval;                /* TRIAL: stop when the 95 % interval's half-width is below this share of the median */
+    double unstable_above;          /* TRIAL: wider than this share at the end is `unstable`; 0: never */
+    double incumbent_ms;            /* TRIAL: a first sample this many times slower stops the sampling; NaN: none */
+    double hopeless;                /* the factor */
+    double idle_seconds;            /* COLD: pause before the launches */
+    int launches, skip;             /* COLD: how many, and how many of the first are left out */
+    double run_seconds;             /* SUSTAINED: back to back this long; the last 40 % count */
+};
+json_t *measure_options_to_json(const struct measure_options *o);
+status measure_options_from_json(const json_t *j, struct measure_options *o, struct err *e);
+
+struct evaluation {
+    struct plan plan;               /* owned */
+    char *image;                    /* path; NULL if no launches */
+    bool verify;                    /* false: outputs are not the problem's */
+    bool measure;
+    struct measure_options options;
+};
+status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e);
+json_t *evaluation_to_json(const struct evaluation *v);
+void evaluation_free(struct evaluation *v);
+
+/* False: the device is lost or its memory damaged, the worker must end after reporting. *out is always valid
+ * (result_free). */
+bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
+
+/* verify.c: runs the pipeline twice over poisoned outputs, checks outputs, guards, inputs, determinism. Sets
+ * out->verification, and out->outcome to `wrong` with a reason. *damaged: a guard or an input was overwritten. */
+status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
+/* measure.c: fills out->samples, out->telemetry; may set `unstable`. */
+status measure_pipeline(struct bench *b, struct pipeline *p, const struct measure_options *o, struct result *out,
+                        struct err *e);
+
+#endif

@@ -1,0 +1,38 @@
+/* executor.h: the device worker as the coordinator sees it: set up once, then one evaluation at a time; a worker that
+ * dies, hangs or damaged its memory is replaced and set up again, and only its own trial pays. */
+#ifndef LATHE_TRIAL_EXECUTOR_H
+#define LATHE_TRIAL_EXECUTOR_H
+
+#include "trial/child.h"
+#include "trial/evaluate.h"
+
+struct executor;
+
+/* Starts a worker and opens the device (blocking). target: filled, toolchain left empty. */
+status executor_open(uv_loop_t *loop, const char *self, const char *device, struct executor **out,
+                     struct target *target, struct err *e);
+void executor_close(struct executor *x);
+
+/* Sets the problem up (blocking). setup is borrowed until the executor is closed. Gives the reference used, the float32
+ * GEMM's own error (NaN if unknown), the limit. */
+struct setup_answer {
+    char reference[16];
+    double sgemm_error, frobenius_limit;
+};
+status executor_setup(struct executor *x, const struct bench_setup *setup, uint64_t seed, struct setup_answer *out,
+                      struct err *e);
+/* Makes new inputs (blocking); a replaced worker uses this seed from then on. */
+status executor_inputs(struct executor *x, uint64_t seed, struct setup_answer *out, struct err *e);
+
+/* result is borrowed during the call; NULL result: the device cannot be used any more, `text` says why. */
+typedef void (*executor_done)(void *ctx, const struct result *r, const char *text);
+/* One at a time. seconds: limit for the evaluation, beyond which the outcome is `timeout`. */
+void executor_evaluate(struct executor *x, const struct evaluation *v, double seconds, executor_done done, void *ctx);
+bool executor_busy(const struct executor *x);
+/* The same, blocking. */
+status executor_evaluate_wait(struct executor *x, const struct evaluation *v, double seconds, struct result *out,
+                              struct err *e);
+/* Kills the worker; an evaluation in flight is not called back. */
+void executor_cancel(struct executor *x);
+
+#endif

@@ -1,0 +1,263 @@
+/* pipeline.c: see pipeline.h. Invariants: arguments are packed at opening and never change; every address is that of
+ * the data between two guards; a null workspace buffer (count 0) has address 0. */
+#include "trial/pipeline.h"
+#include "base/mem.h"
+#include <string.h>
+
+/* Words that are NaN as f64, f32, f16 and bf16 alike: a read of them shows in any result. */
+static const uint32_t POISON_WORD = 0xffffffffu;
+static const uint32_t GUARD_WORD = 0xfffefffeu;
+
+struct pipeline_step {
+    struct dev_function *function;
+    unsigned char *bytes;       /* packed arguments */
+    void **args;
+};
+
+/* --- guarded memory --- */
+
+status guarded_alloc(const struct dev_ops *ops, struct dev *d, uint64_t bytes, struct guarded *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    dev_ptr base;
+    status s = ops->alloc(d, bytes + 2 * GUARD_BYTES, &base, e);
+    if (s) return s;
+    uint32_t guard[GUARD_BYTES / 4];
+    for (int i = 0; i < GUARD_BYTES / 4; i++) guard[i] = GUARD_WORD;
+    s = ops->copy_in(d, base, guard, GUARD_BYTES, e);
+    if (!s) s = ops->copy_in(d, base + GUARD_BYTES + bytes, guard, GUARD_BYTES, e);
+    if (s) {
+        ops->release(d, base);
+        return s;
+    }
+    *out = (struct guarded){.base = base, .data = base + GUARD_BYTES, .bytes = bytes};
+    return LATHE_OK;
+}
+
+void guarded_release(const struct dev_ops *ops, struct dev *d, struct guarded *g)
+{
+    if (g->base) ops->release(d, g->base);
+    memset(g, 0, sizeof *g);
+}
+
+status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guarded *g, int *where, int64_t *offset,
+                     struct err *e)
+{
+    uint32_t guard[GUARD_BYTES / 4];
+    *where = 0;
+    *offset = 0;
+    if (!g->base) return LATHE_OK;
+    status s = ops->copy_out(d, guard, g->base, GUARD_BYTES, e);
+    if (s) return s;
+    for (int i = GUARD_BYTES / 4 - 1; i >= 0; i--)
+        if (guard[i] != GUARD_WORD) {
+            *where = -1;
+            *offset = (int64_t)GUARD_BYTES - 4 * i;
+            return LATHE_OK;
+        }
+    s = ops->copy_out(d, guard, g->data + g->bytes, GUARD_BYTES, e);
+    if (s) return s;
+    for (int i = 0; i < GUARD_BYTES / 4; i++)
+        if (guard[i] != GUARD_WORD) {
+            *where = 1;
+            *offset = 4 * i;
+            return LATHE_OK;
+        }
+    return LATHE_OK;
+}
+
+/* --- arguments --- */
+
+static size_t put(unsigned char *bytes, size_t at, const void *value, size_t size)
+{
+    at = (at + size - 1) / size * size;
+    if (bytes) memcpy(bytes + at, value, size);
+    return at + size;
+}
+
+/* Appends one argument at its natural alignment; with bytes NULL only measures. */
+static size_t pack(const struct pipeline *p, const struct plan_arg *a, unsigned char *bytes, size_t at)
+{
+    switch (a->kind) {
+    case PLAN_BUFFER: {
+        uint64_t address = p->address[a->buffer];
+        return put(bytes, at, &address, sizeof address);
+    }
+    case PLAN_I32: {
+        int32_t v = (int32_t)a->i;
+        return put(bytes, at, &v, sizeof v);
+    }
+    case PLAN_I64: return put(bytes, at, &a->i, sizeof a->i);
+    case PLAN_F32: {
+        float v = (float)a->f;
+        return put(bytes, at, &v, sizeof v);
+    }
+    case PLAN_F64: return put(bytes, at, &a->f, sizeof a->f);
+    case PLAN_STRUCT:
+        for (int i = 0; i < a->nfields; i++) at = pack(p, &a->fields[i], bytes, at);
+        return at;
+    }
+    return at;
+}
+
+enum { ARG_ALIGN = 16 };
+
+static void pack_step(struct pipeline *p, const struct plan_step *step, struct pipeline_step *out)
+{
+    size_t total = 0;
+    for (int i = 0; i < step->nargs; i++)
+        total = (total + pack(p, &step->args[i], NULL, 0) + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN + ARG_ALIGN;
+    out->bytes = mem_zalloc(1, total + ARG_ALIGN);
+    out->args = mem_zalloc((size_t)step->nargs + 1, sizeof *out->args);
+    size_t at = 0;
+    for (int i = 0; i < step->nargs; i++) {
+        out->args[i] = out->bytes + at;
+        size_t size = pack(p, &step->args[i], out->bytes + at, 0);
+        at = (at + size + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN + ARG_ALIGN;
+    }
+}
+
+/* --- life --- */
+
+static status open_workspace(struct pipeline *p, const dev_ptr *tensors, const dev_ptr *workspace_at, struct err *e)
+{
+    const struct plan *plan = p->plan;
+    int nworkspace = plan->nbuffers - plan->ntensors;
+    p->address = mem_zalloc((size_t)plan->nbuffers + 1, sizeof *p->address);
+    p->workspace = mem_zalloc((size_t)nworkspace + 1, sizeof *p->workspace);
+    for (int i = 0; i < plan->ntensors; i++) p->address[i] = tensors[i];
+    for (int i = 0; i < nworkspace; i++) {
+        const struct plan_buffer *b = &plan->buffers[plan->ntensors + i];
+        if (!b->count) continue;
+        if (workspace_at && workspace_at[i]) {
+            p->address[plan->ntensors + i] = workspace_at[i];
+            continue;
+        }
+        status s = guarded_alloc(p->ops, p->dev, (uint64_t)plan_buffer_bytes(b), &p->workspace[i], e);
+        if (s) {
+            err_prefix(e, "workspace %s", b->name);
+            return s;
+        }
+        p->address[plan->ntensors + i] = p->workspace[i].data;
+    }
+    return LATHE_OK;
+}
+
+static bool has_launch(const struct plan *plan)
+{
+    for (int i = 0; i < plan->nsteps; i++)
+        if (plan->steps[i].kind == STEP_LAUNCH) return true;
+    return false;
+}
+
+status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan *plan, const char *image,
+                     const dev_ptr *tensors, const dev_ptr *workspace_at, struct pipeline *out, const char **stage,
+                     struct err *e)
+{
+    *out = (struct pipeline){.ops = ops, .dev = d, .plan = plan};
+    out->steps = mem_zalloc((size_t)plan->nsteps + 1, sizeof *out->steps);
+    *stage = "alloc";
+    status s = open_workspace(out, tensors, workspace_at, e);
+    if (s) goto fail;
+    *stage = "load";
+    if (has_launch(plan)) {
+        s = ops->load(d, image, &out->module, e);
+        if (s) goto fail;
+    }
+    *stage = "function";
+    for (int i = 0; i < plan->nsteps; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        if (step->kind != STEP_LAUNCH) continue;
+        s = ops->function(d, out->module, step->function, &out->steps[i].function, e);
+        if (s) goto fail;
+        pack_step(out, step, &out->steps[i]);
+    }
+    return LATHE_OK;
+fail:
+    pipeline_close(out);
+    return s;
+}
+
+void pipeline_close(struct pipeline *p)
+{
+    const struct plan *plan = p->plan;
+    if (!plan) return;
+    if (p->steps)
+        for (int i = 0; i < plan->nsteps; i++) {
+            mem_free(p->steps[i].bytes);
+            mem_free(p->steps[i].args);
+        }
+    mem_free(p->steps);
+    if (p->module) p->ops->unload(p->dev, p->module);
+    if (p->workspace)
+        for (int i = 0; i < plan->nbuffers - plan->ntensors; i++) guarded_release(p->ops, p->dev, &p->workspace[i]);
+    mem_free(p->workspace);
+    mem_free(p->address);
+    memset(p, 0, sizeof *p);
+}
+
+/* Whole words by fill, the rest by copy. */
+status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, bool zero, struct err *e)
+{
+    uint32_t word = zero ? 0 : POISON_WORD;
+    uint64_t whole = bytes / 4 * 4;
+    status s = whole ? ops->fill(d, at, word, whole, e) : LATHE_OK;
+    if (!s && whole < bytes) s = ops->copy_in(d, at + whole, &word, bytes - whole, e);
+    return s;
+}
+
+status pipeline_poison(struct pipeline *p, struct err *e)
+{
+    const struct plan *plan = p->plan;
+    for (int i = plan->ntensors; i < plan->nbuffers; i++) {
+        const struct plan_buffer *b = &plan->buffers[i];
+        if (!b->count) continue;
+        status s = buffer_poison(p->ops, p->dev, p->address[i], (uint64_t)plan_buffer_bytes(b), b->zero != ZERO_NEVER, e);
+        if (s) return s;
+    }
+    return LATHE_OK;
+}
+
+status pipeline_run(struct pipeline *p, struct err *e)
+{
+    const struct plan *plan = p->plan;
+    for (int i = plan->ntensors; i < plan->nbuffers; i++) {
+        const struct plan_buffer *b = &plan->buffers[i];
+        if (b->zero != ZERO_EACH || !b->count) continue;
+        status s = p->ops->fill(p->dev, p->address[i], 0, (uint64_t)plan_buffer_bytes(b) / 4 * 4, e);
+        if (s) return s;
+    }
+    for (int i = 0; i < plan->nsteps; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        status s;
+        if (step->kind == STEP_GEMM)
+            s = p->ops->gemm(p->dev, step, plan->buffers[step->a].dtype, p->address[step->a], p->address[step->b],
+                             p->address[step->c], e);
+        else
+            s = p->ops->launch(p->dev, p->steps[i].function, step->grid, step->block, step->cluster, step->shared,
+                               p->steps[i].args, e);
+        if (s) return s;
+    }
+    return LATHE_OK;
+}
+
+status pipeline_resources(struct pipeline *p, struct resources *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    bool any = false;
+    for (int i = 0; i < p->plan->nsteps; i++) {
+        const struct plan_step *step = &p->plan->steps[i];
+        if (step->kind != STEP_LAUNCH) continue;
+        struct resources r = {0};
+        status s = p->ops->resources(p->dev, p->steps[i].function, step->block[0] * step->block[1] * step->block[2],
+                                     step->shared, &r, e);
+        if (s) return s;
+        if (r.registers > out->registers) out->registers = r.registers;
+        if (r.local_bytes > out->local_bytes) out->local_bytes = r.local_bytes;
+        if (r.shared_static > out->shared_static) out->shared_static = r.shared_static;
+        if ((int)step->shared > out->shared_dynamic) out->shared_dynamic = (int)step->shared;
+        if (!any || r.occupancy < out->occupancy) out->occupancy = r.occupancy;
+        any = true;
+    }
+    return LATHE_OK;
+}

@@ -1,0 +1,51 @@
+/* pipeline.h: a plan made runnable on a device: its image loaded, its functions found, its workspace allocated, its
+ * arguments packed once. Used in the device worker only. */
+#ifndef LATHE_TRIAL_PIPELINE_H
+#define LATHE_TRIAL_PIPELINE_H
+
+#include "device/dev.h"
+
+enum { GUARD_BYTES = 4096 };
+
+/* Memory on the device with a guard band on both sides. */
+struct guarded {
+    dev_ptr base, data;
+    uint64_t bytes;             /* of the data */
+};
+
+status guarded_alloc(const struct dev_ops *ops, struct dev *d, uint64_t bytes, struct guarded *out, struct err *e);
+void guarded_release(const struct dev_ops *ops, struct dev *d, struct guarded *g);
+/* *where: 0 whole, -1 written before the start, 1 written after the end; *offset: distance of the damage from the data. */
+status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guarded *g, int *where, int64_t *offset,
+                     struct err *e);
+
+/* Queues filling memory with words that are NaN in every float type, or with zeros. Any number of bytes. */
+status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, bool zero, struct err *e);
+
+struct pipeline_step;
+
+struct pipeline {
+    const struct dev_ops *ops;
+    struct dev *dev;
+    const struct plan *plan;    /* borrowed */
+    struct dev_module *module;  /* NULL if no launches */
+    struct guarded *workspace;  /* one a workspace buffer of the plan */
+    dev_ptr *address;           /* one a buffer of the plan */
+    struct pipeline_step *steps;
+};
+
+/* tensors: addresses of the plan's first ntensors buffers. workspace_at[i] may give a ready address for workspace buffer i
+ * (0: allocate it), or be NULL. On failure everything is released and *stage names what failed ("load", "alloc", ...). */
+status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan *plan, const char *image,
+                     const dev_ptr *tensors, const dev_ptr *workspace_at, struct pipeline *out, const char **stage,
+                     struct err *e);
+void pipeline_close(struct pipeline *p);
+
+/* Fills workspace with NaN, then zeroes what must start as zeros. Queued. */
+status pipeline_poison(struct pipeline *p, struct err *e);
+/* Queues the whole pipeline once. */
+status pipeline_run(struct pipeline *p, struct err *e);
+/* The largest registers and local memory, smallest occupancy over its launches. */
+status pipeline_resources(struct pipeline *p, struct resources *out, struct err *e);
+
+#endif

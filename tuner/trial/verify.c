@@ -1,0 +1,134 @@
+/* verify.c: is the result right, and is the memory around it whole? Any damage is `wrong`, with a reason for people. */
+#include "trial/evaluate.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static status wrong(struct result *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static status wrong(struct result *out, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(out->reason, sizeof out->reason, fmt, args);
+    va_end(args);
+    out->outcome = OUTCOME_wrong;
+    return LATHE_OK;
+}
+
+static status check_guard(struct bench *b, const struct guarded *g, const char *name, struct result *out, bool *damaged,
+                          struct err *e)
+{
+    int where;
+    int64_t offset;
+    status s = guarded_check(b->ops, b->dev, g, &where, &offset, e);
+    if (s || !where) return s;
+    if (*damaged) return LATHE_OK;
+    *damaged = true;
+    snprintf(out->verification.detail, sizeof out->verification.detail, "%s: written %lld bytes %s", name,
+             (long long)offset, where < 0 ? "before its start" : "past its end");
+    return wrong(out, "out-of-bounds write: %s was written %lld bytes %s", name, (long long)offset,
+                 where < 0 ? "before its start" : "past its end");
+}
+
+/* Damage is the better reason than the wrong numbers that often come with it, so it replaces them. */
+static status check_memory(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
+{
+    const struct plan *plan = p->plan;
+    for (int i = 0; i < plan->nbuffers; i++) {
+        const struct guarded *g = i < plan->ntensors ? &b->tensors[i] : &p->workspace[i - plan->ntensors];
+        status s = check_guard(b, g, plan->buffers[i].name, out, damaged, e);
+        if (s) return s;
+    }
+    for (int i = 0; i < plan->ntensors; i++) {
+        if (plan->buffers[i].role != PLAN_INPUT) continue;
+        uint64_t now;
+        status s = bench_hash(b, i, &now, e);
+        if (s) return s;
+        if (now == b->hash[i]) continue;
+        if (!*damaged) wrong(out, "the kernel changed its input %s", plan->buffers[i].name);
+        *damaged = true;
+    }
+    return LATHE_OK;
+}
+
+static status check_output(struct bench *b, int tensor, struct result *out, struct err *e)
+{
+    struct verification *v = &out->verification;
+    struct comparison c;
+    status s = bench_compare(b, tensor, &c, e);
+    if (s) return s;
+    v->elements += c.elements;
+    v->mismatches += c.mismatches;
+    if (!(c.max_abs <= v->max_abs)) v->max_abs = c.max_abs;
+    if (!(c.max_rel <= v->max_rel)) v->max_rel = c.max_rel;
+    if (!(c.frobenius <= v->frobenius)) v->frobenius = c.frobenius;
+    if (c.mismatches && out->outcome != OUTCOME_wrong) {
+        s = bench_describe_mismatches(b, tensor, v->detail, sizeof v->detail, e);
+        if (s) return s;
+        return wrong(out, "%lld of %lld elements differ from the reference: %s", (long long)c.mismatches,
+                     (long long)c.elements, v->detail);
+    }
+    if (v->frobenius_limit > 0 && !(c.frobenius <= v->frobenius_limit) && out->outcome != OUTCOME_wrong)
+        return wrong(out, "relative Frobenius error %.3g is over the limit %.3g", c.frobenius, v->frobenius_limit);
+    return LATHE_OK;
+}
+
+/* One run over poisoned outputs; hash of all outputs together. */
+static status run_once(struct bench *b, struct pipeline *p, uint64_t *hash, struct err *e)
+{
+    status s = bench_poison_outputs(b, e);
+    if (!s) s = pipeline_run(p, e);
+    if (!s) s = b->ops->sync(b->dev, e);
+    *hash = 0;
+    for (int i = 0; i < p->plan->ntensors && !s; i++) {
+        uint64_t h = 0;
+        if (p->plan->buffers[i].role == PLAN_OUTPUT) s = bench_hash(b, i, &h, e);
+        *hash = *hash * 31 + h;
+    }
+    return s;
+}
+
+static status check_outputs(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
+{
+    for (int i = 0; i < p->plan->ntensors; i++) {
+        if (p->plan->buffers[i].role != PLAN_OUTPUT) continue;
+        status s = check_output(b, i, out, e);
+        if (s) return s;
+    }
+    return LATHE_OK;
+}
+
+status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
+{
+    struct verification *v = &out->verification;
+    *damaged = false;
+    memset(v, 0, sizeof *v);
+    v->done = true;
+    v->seed = b->seed;
+    v->frobenius_limit = b->frobenius_limit;
+    snprintf(v->reference, sizeof v->reference, "%s", b->reference);
+
+    uint64_t first, second;
+    status s = pipeline_poison(p, e);
+    if (!s) s = run_once(b, p, &first, e);
+    if (!s) s = check_outputs(b, p, out, e);
+    if (!s) s = check_memory(b, p, out, damaged, e);
+    if (s || out->outcome == OUTCOME_wrong) return s;
+
+    /* A second run on the workspace as the first left it: counters not reset and stale results show here. */
+    s = run_once(b, p, &second, e);
+    v->deterministic = first == second;
+    if (!s) s = check_memory(b, p, out, damaged, e);
+    if (s || v->deterministic || *damaged) return s;
+    struct verification again = *v;
+    v->elements = v->mismatches = 0;
+    s = check_outputs(b, p, out, e);
+    if (!s && out->outcome == OUTCOME_wrong) {
+        char reason[sizeof out->reason];
+        snprintf(reason, sizeof reason, "right at the first launch, wrong at the second: %.1500s", out->reason);
+        memcpy(out->reason, reason, sizeof reason);
+    } else {
+        v->elements = again.elements;
+    }
+    return s;
+}

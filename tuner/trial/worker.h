@@ -1,0 +1,22 @@
+/* worker.h: the children. The same binary, started as `lathe worker compile` or `lathe worker device NAME`.
+ *
+ * Protocol: one JSON object a line, requests on file descriptor 3, replies on 4; each request gets one reply, in order.
+ * A worker ends at end of file, and dies with its parent. Nothing it prints on 1 or 2 is part of the protocol.
+ *
+ *   compile:  {"op":"toolchain","arch"}                         -> {"ok":true,"toolchain"} | {"ok":false,"status","error"}
+ *             {"op":"compile","source","name","defines","arch","image","sanitize"}
+ *                                                               -> {"ok":true,"compiled":bool,"log","seconds"} | ...
+ *   device:   {"op":"open"}                                     -> {"ok":true,"target"} | ...
+ *             {"op":"setup","setup","seed"}                     -> {"ok":true,"reference","sgemm_error","frobenius_limit"}
+ *             {"op":"inputs","seed"}                            -> the same
+ *             {"op":"evaluate","evaluation"}                    -> {"ok":true,"result","lost":bool}
+ */
+#ifndef LATHE_TRIAL_WORKER_H
+#define LATHE_TRIAL_WORKER_H
+
+enum { WORKER_FD_IN = 3, WORKER_FD_OUT = 4 };
+
+/* argv[0] is "compile" or "device". Gives the process's exit code. */
+int worker_main(int argc, char **argv);
+
+#endif
