@@ -20,8 +20,8 @@ const char *sb_str(const struct strbuf *b);         /* "" when empty; valid unti
 char *sb_take(struct strbuf *b);
 void sb_free(struct strbuf *b);
 
-/* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a directory,
- * or a file over 256 MiB, is refused. */
+/* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a
+ * directory, or a file over 256 MiB, is refused. */
 status file_read(const char *path, char **text, size_t *len, struct err *e);
 
 /* Writes to a temporary name in the same directory, fsyncs, renames: afterwards the file is whole or absent. */

@@ -52,7 +52,9 @@ struct expr *expr_literal(struct value v)
     MEM_GROW(x->nodes, x->count, x->cap);
     int end = (int)strlen(x->text);
     x->nodes[x->count++] = (struct expr_node){
-        .form = FORM_CONST, .type = v.type, .literal = v, .at_len = end, .end = end, .first = -1, .next = -1, .height = 1};
+        .form = FORM_CONST, .type = v.type, .literal = v, .at_len = end, .end = end, .height = 1,
+        .first = -1, .next = -1,
+    };
     x->bound = expr_compile(x, NULL) == LATHE_OK;   /* there are no names: nothing can fail */
     return x;
 }

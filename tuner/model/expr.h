@@ -2,14 +2,17 @@
  *
  * Grammar (lowest precedence first): `or`; `and`; `not`; comparisons < <= > >= == != (chained ones are refused with a
  * hint); `+ -`; `* / // %`; unary minus; `^` is not there (pow); calls, indexing `T[i, j]`, names, literals, ( ).
- * Literals: integers (decimal, 0x1F), floats, true, false, 'strings' or "strings" (no escapes). Arithmetic is Lua 5.4's:
- * integers are 64-bit and checked (overflow is an error), `/` always divides as floats, `//` is floor division, `%`
- * floor modulo; an integer that meets a float becomes one. Functions: min max (2 or more), abs, ceil_div (integers,
- * divisor above 0), floor, ceil, round (halves away from 0; all three give integers), select(condition, a, b),
- * clamp(x, lo, hi), pow, sqrt, rsqrt, exp, expm1, log, log1p, tanh, erf, sigmoid, sin, cos, is_pow2, log2 (of a power of
- * two only, an integer). min, max and clamp of a NaN give a NaN. `and`, `or`, `not` and the condition of `select` take
- * booleans only; strings can only be compared by == and !=. `and`, `or`, `select` evaluate only what they need. There
- * are no assignments and no loops: evaluation always ends. Texts end at 64 KiB, nesting at 200 levels.
+ * Literals: integers (decimal, 0x1F), floats, true, false, 'strings' or "strings" (no escapes).
+ *
+ * Arithmetic is Lua 5.4's: integers are 64-bit and checked (overflow is an error), `/` always divides as floats, `//`
+ * is floor division, `%` floor modulo; an integer that meets a float becomes one. Functions: min max (2 or more), abs,
+ * ceil_div (integers, divisor above 0), floor, ceil, round (halves away from 0; all three give integers),
+ * select(condition, a, b), clamp(x, lo, hi), pow, sqrt, rsqrt, exp, expm1, log, log1p, tanh, erf, sigmoid, sin, cos,
+ * is_pow2, log2 (of a power of two only, an integer). min, max and clamp of a NaN give a NaN.
+ *
+ * `and`, `or`, `not` and the condition of `select` take booleans only; strings can only be compared by == and !=.
+ * `and`, `or`, `select` evaluate only what they need. There are no assignments and no loops: evaluation always ends.
+ * A text has at most 64 KiB and nests at most 200 levels.
  *
  * An expression is parsed (syntax), then bound to a scope (names become slots, types are checked), then evaluated any
  * number of times over an array of values, one a slot. Owned by whoever parsed it; free with expr_free. Immutable after
@@ -23,7 +26,7 @@
 
 struct expr;
 
-/* What names an expression may use. kind says where a slot comes from; an array tensor (rank > 0) may only be indexed. */
+/* What names an expression may use. A tensor (rank > 0, at most 8) may only be indexed. */
 struct scope_name {
     const char *name;           /* borrowed */
     enum value_type type;       /* VALUE_FLOAT for tensors' elements */
@@ -50,8 +53,8 @@ bool expr_uses(const struct expr *x, int slot);
 enum value_type expr_type(const struct expr *x);                        /* static type after binding */
 
 /* Evaluates over slots[] without allocating. Fails (LATHE_SPEC) on division by zero (of floats too), overflow, domain
- * errors of log2 and ceil_div, and a slot that does not hold its scope's type (an integer may stand in for a float); the
- * message shows the expression with its values. e may be NULL, which saves making the message. A string in *out is
+ * errors of log2 and ceil_div, and a slot that does not hold its scope's type (an integer may stand in for a float);
+ * the message shows the expression with its values. e may be NULL, which saves making the message. A string in *out is
  * borrowed from the slots or the expression. Tensor elements cannot be evaluated here: see expr_eval_with. */
 status expr_eval(const struct expr *x, const struct value *slots, struct value *out, struct err *e);
 
@@ -75,16 +78,20 @@ enum expr_c_float { EXPR_C_FLOAT, EXPR_C_DOUBLE };  /* expf and 1.0f, or exp and
 struct expr_c {
     enum expr_c_float precision;
     const struct value *known;                      /* one a slot, or NULL */
-    /* Prints a name, or an indexed tensor whose index texts are given; NULL: the name itself, and T[i][j] as T[(i)*...] is
-     * not available. */
+    /* Appends a name (index NULL), or the element of a tensor whose index texts are given, each safe to paste anywhere.
+     * What it appends must bind as tightly as a name or a call does. Integers are cast to `long long` around it, and
+     * floats to `double` in EXPR_C_DOUBLE; in EXPR_C_FLOAT it must itself have the type float. NULL: names print as
+     * they are, and elements cannot be printed. */
     void (*name)(struct strbuf *b, int slot, char *const *index, int rank, void *ctx);
     void *ctx;
 };
 
-/* Appends x as a C / CUDA C++ expression, fully parenthesised where needed. Integer nodes print as 64-bit integer
- * arithmetic with floor semantics (helpers lathe_floor_div, lathe_floor_mod, lathe_ceil_div where the operands' signs
- * are unknown are declared by expr_c_helpers()); constant subtrees are folded. */
+/* Appends x as a C / CUDA C++ expression with the parentheses that it needs inside, none around it. Integer nodes print
+ * as `long long` arithmetic with floor semantics (the helpers of expr_c_helpers(), or plain / and % where both operands
+ * are certainly not negative); constant subtrees are folded. Fails (LATHE_SPEC) on a string that is not folded away, a
+ * constant that no float holds, and a constant subtree that cannot be computed; then b is as before. */
 status expr_print_c(struct strbuf *b, const struct expr *x, const struct expr_c *how, struct err *e);
-const char *expr_c_helpers(void);                   /* source text: usable in C11, CUDA C++ host and device code */
+const char *expr_c_helpers(void);                   /* source text: C11, C++, CUDA C++ host and device code; may be
+                                                       included more than once */
 
 #endif

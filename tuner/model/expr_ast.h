@@ -1,7 +1,8 @@
 /* expr_ast.h: what the files of the expression language share; private to tuner/model/expr*.c.
  *
  * expr_lex.c cuts the text into tokens, expr_parse.c builds the tree, expr_bind.c resolves names and types,
- * expr_compile.c turns the tree into code, expr_eval.c runs it; expr_explain.c and expr_print_c.c print it.
+ * expr_compile.c turns the tree into code, expr_eval.c runs it; expr_explain.c prints it for people, expr_print_c.c as
+ * C, with what expr_fold.c finds out about constants.
  *
  * Invariants of the tree:
  *  1. x->nodes is one array; a node stands after its arguments, the root is the last. So one loop visits arguments
@@ -165,6 +166,15 @@ const char *expr_fault_text(enum expr_fault f);
 /* Applies one op to values. ieee: float division by zero gives an infinity or a NaN instead of FAULT_ZERO. b is not
  * read by ops of one argument. */
 enum expr_fault expr_apply(enum expr_op op, const struct value *a, const struct value *b, bool ieee, struct value *out);
+
+/* What is known of a node before evaluation, from the constants in known[] (one value a slot, or NULL). */
+struct expr_fact {
+    struct value value;         /* VALUE_NONE: not a constant. Of the node's type */
+    enum expr_fault fault;      /* its arguments are constants and applying it fails */
+    bool natural;               /* an integer that is certainly 0 or more */
+};
+/* One fact a node; mem_free it. The tree is bound. */
+struct expr_fact *expr_facts(const struct expr *x, const struct value *known);
 
 /* Fails if more than EXPR_MAX_TEMPS temporaries are needed. The tree is bound. */
 status expr_compile(struct expr *x, struct err *e);

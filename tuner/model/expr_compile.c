@@ -31,8 +31,9 @@ static int emit(struct generator *g, enum expr_op op, int dst, struct expr_opera
 {
     struct expr_program *p = g->p;
     MEM_GROW(p->code, p->ncode, p->code_cap);
-    p->code[p->ncode] = (struct expr_instruction){.op = (uint8_t)op, .a_kind = (uint8_t)a.kind, .b_kind = (uint8_t)b.kind,
-                                                  .dst = dst, .a = a.index, .b = b.index};
+    p->code[p->ncode] = (struct expr_instruction){
+        .op = (uint8_t)op, .a_kind = (uint8_t)a.kind, .b_kind = (uint8_t)b.kind, .dst = dst, .a = a.index, .b = b.index,
+    };
     return p->ncode++;
 }
 
@@ -145,8 +146,8 @@ status expr_compile(struct expr *x, struct err *e)
     g.p->result = generate(&g, x->count - 1, 0);
     if (g.temps > EXPR_MAX_TEMPS) {
         expr_program_free(g.p);
-        return expr_error(e, x->text, 0, "nested too deeply (%d values in flight, at most %d): split it with `let`", g.temps,
-                          EXPR_MAX_TEMPS);
+        return expr_error(e, x->text, 0, "nested too deeply (%d values in flight, at most %d): split it with `let`",
+                          g.temps, EXPR_MAX_TEMPS);
     }
     return LATHE_OK;
 }

@@ -132,8 +132,11 @@ static status unknown_function(struct parser *p, const struct expr_token *t)
     struct strbuf list = {0};
     for (int i = 0; !near && i < n; i++)
         sb_addf(&list, "%s%s", i ? " " : "", known[i]);
-    status s = near ? expr_error(p->e, p->x->text, t->at, "unknown function `%s`: did you mean `%s`?", name, near)
-                    : expr_error(p->e, p->x->text, t->at, "unknown function `%.100s`: there are %s", name, sb_str(&list));
+    status s;
+    if (near)
+        s = expr_error(p->e, p->x->text, t->at, "unknown function `%.100s`: did you mean `%s`?", name, near);
+    else
+        s = expr_error(p->e, p->x->text, t->at, "unknown function `%.100s`: there are %s", name, sb_str(&list));
     sb_free(&list);
     mem_free(name);
     return s;
