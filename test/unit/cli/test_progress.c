@@ -1,0 +1,203 @@
+/* test_progress.c: the lines of a campaign, on a terminal and elsewhere, with a clock of the test's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double now;              /* what the clock says */
+
+static double test_clock(void)
+{
+    return now;
+}
+
+struct fixture {
+    struct progress p;
+    struct campaign_progress c;
+    struct result r;
+    struct kernel kernel;
+    FILE *f;
+    char *text;
+    size_t size;
+};
+
+static void begin(struct fixture *x, bool live)
+{
+    now = 100;
+    *x = (struct fixture){0};
+    x->f = open_memstream(&x->text, &x->size);
+    progress_init(&x->p, x->f, false);
+    x->p.live = live;
+    x->p.columns = 60;
+    x->p.now = test_clock;
+    x->p.drawn_at = now;
+    x->c = (struct campaign_progress){.budget_trials = 10, .best_ms = NAN, .baseline_ms = NAN, .device = "host"};
+    x->kernel.name = "simt";
+    x->kernel.eligible = true;
+    result_init(&x->r);
+}
+
+static void send(struct fixture *x, struct campaign_event ev)
+{
+    ev.progress = &x->c;
+    ev.kernel = &x->kernel;
+    ev.config = "BM=32";
+    ev.result = &x->r;
+    progress_event(&x->p, &ev);
+    fflush(x->f);
+}
+
+static void trial(struct fixture *x, int number, enum outcome o, double ms, const char *reason)
+{
+    x->r.outcome = o;
+    x->r.time_ms = ms;
+    strcpy(x->r.reason, reason);
+    x->c.trials++;
+    x->c.outcomes[o]++;
+    send(x, (struct campaign_event){.kind = CAMPAIGN_TRIAL, .number = number});
+}
+
+static void end(struct fixture *x)
+{
+    progress_end(&x->p);
+    fclose(x->f);
+    free(x->text);
+}
+
+static void plain_lines(void **state)
+{
+    struct fixture x;
+    begin(&x, false);
+    x.c.space_size = 42;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_STARTED, .campaign = 3});
+    x.r.outcome = OUTCOME_ok;
+    x.r.time_ms = 5;
+    x.r.verification.done = true;
+    x.r.verification.frobenius = 3.3e-6;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_BASELINE});
+    x.c.baseline_ms = 5;
+    trial(&x, 1, OUTCOME_ok, 4, "");
+    trial(&x, 2, OUTCOME_ok, 4.5, "");                          /* no better: no line */
+    trial(&x, 3, OUTCOME_wrong, NAN, "Y[3,17] got 0.5\nsecond line\x1b[31m");
+    trial(&x, 4, OUTCOME_wrong, NAN, "again");                  /* seen already: no line */
+    trial(&x, 5, OUTCOME_timeout, NAN, "");
+    trial(&x, 6, OUTCOME_ok, 2.5, "");
+    x.kernel.eligible = false;
+    trial(&x, 7, OUTCOME_ok, 1, "");                            /* may not win: no line */
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_FINAL, .rank = 1, .cold_ms = 2.4, .sustained_ms = 2.6});
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_NOTE, .text = "clocks fell\033[5m"});
+    assert_string_equal(x.text, "campaign 3 on host: 42 configurations, up to 10 trials\n"
+                                "baseline simt BM=32: 5 ms, error 3.3e-06\n"
+                                "trial 1: best so far 4 ms (1.25x): simt BM=32\n"
+                                "trial 3: simt BM=32: wrong: Y[3,17] got 0.5\n"
+                                "trial 5: simt BM=32: timeout\n"
+                                "trial 6: best so far 2.5 ms (2.00x): simt BM=32\n"
+                                "final, place 1: simt BM=32: 2.4 ms cold, 2.6 ms sustained\n"
+                                "clocks fell [5m\n");
+    end(&x);
+}
+
+static void plain_counts(void **state)
+{
+    struct fixture x;
+    begin(&x, false);
+    x.c.trials = 4;
+    x.c.outcomes[OUTCOME_ok] = 3;
+    x.c.seconds = 12;
+    for (int i = 0; i < 50; i++) {
+        now += 0.25;            /* 12.5 s of ticks: one line */
+        send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    }
+    assert_string_equal(x.text, "4/10 trials  ok 3  12 s, about 18 s left\n");
+    end(&x);
+}
+
+static void live_line(void **state)
+{
+    struct fixture x;
+    begin(&x, true);
+    x.c.seconds = 1;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    assert_int_equal(x.size, 0);                                /* not yet: at most five times a second */
+    for (int i = 0; i < 100; i++) {
+        now += 0.01;
+        send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    }
+    int drawn = 0;
+    for (const char *s = x.text; (s = strchr(s, '\r')); s++)
+        drawn++;
+    assert_true(drawn >= 4 && drawn <= 5);
+    assert_null(strchr(x.text, '\n'));
+    size_t before = x.size;
+    trial(&x, 1, OUTCOME_ok, 4, "");                            /* a line, above a live line drawn anew */
+    assert_string_equal(x.text + before, "\r\033[Ktrial 1: best so far 4 ms: simt BM=32\n"
+                                         "\r1/10 trials  ok 1  1.0 s, about 9.0 s left\033[K");
+    before = x.size;
+    x.c.best_ms = 4;
+    x.c.compiling = 12;
+    x.c.running = 1;
+    now += 1;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    assert_string_equal(x.text + before, "\r1/10 trials  ok 1  best 4 ms  12 compiling, 1 running  1...\033[K");
+    before = x.size;
+    progress_end(&x.p);
+    assert_string_equal(x.text + before, "\r\033[K");
+    end(&x);
+}
+
+static void quiet(void **state)
+{
+    struct fixture x;
+    begin(&x, true);
+    x.p.quiet = true;
+    trial(&x, 1, OUTCOME_crash, NAN, "signal 11");
+    now += 100;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    progress_end(&x.p);
+    assert_int_equal(x.size, 0);
+    end(&x);
+}
+
+static void remaining(void **state)
+{
+    static const struct {
+        int64_t trials, budget_trials;
+        double seconds, budget_seconds;
+        const char *text;
+    } cases[] = {
+        {0, 0, 3, 0, "0 trials  ok 0  3.0 s"},
+        {0, 10, 3, 0, "0/10 trials  ok 0  3.0 s"},
+        {0, 0, 3, 60, "0 trials  ok 0  3.0 s, about 57 s left"},
+        {5, 10, 10, 15, "5/10 trials  ok 0  10 s, about 5.0 s left"},
+        {5, 10, 10, 100, "5/10 trials  ok 0  10 s, about 10 s left"},
+        {10, 10, 125, 0, "10/10 trials  ok 0  2 min 5 s, about 0.0 s left"},
+        {1, 2, 4000, 5000, "1/2 trials  ok 0  1 h 6 min, about 16 min 40 s left"},
+        {3, 0, 70, 60, "3 trials  ok 0  1 min 10 s, about 0.0 s left"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct campaign_progress c = {.trials = cases[i].trials, .budget_trials = cases[i].budget_trials,
+                                      .seconds = cases[i].seconds, .budget_seconds = cases[i].budget_seconds,
+                                      .best_ms = NAN, .baseline_ms = NAN};
+        struct strbuf b = {0};
+        progress_counts(&b, &c);
+        assert_string_equal(sb_str(&b), cases[i].text);
+        sb_free(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_lines), cmocka_unit_test(plain_counts), cmocka_unit_test(live_line),
+        cmocka_unit_test(quiet),       cmocka_unit_test(remaining),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* test_report.c: trees as tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_t *read(const char *text)
+{
+    json_error_t e;
+    json_t *j = json_loads(text, 0, &e);
+    assert_non_null(j);
+    return j;
+}
+
+static const char two[] =
+    "[{\"id\": 12, \"campaign\": 3, \"kernel\": \"simt\", \"problem\": \"linear\", \"size\": {\"M\": 128, \"N\": 64},"
+    "  \"device\": \"NVIDIA H200\", \"time_ms\": 4.9132, \"cold_ms\": null, \"speedup\": 1.0832, \"tflops\": 54.321,"
+    "  \"error\": 3.3e-6, \"configuration\": {\"BM\": 128, \"LAYOUT\": \"padded\", \"ALPHA\": 0.1, \"T\": true}},"
+    " {\"id\": 7, \"campaign\": 3, \"kernel\": \"epilogue\", \"problem\": \"linear\", \"size\": {\"M\": 128, \"N\": 64},"
+    "  \"device\": \"NVIDIA H200\", \"time_ms\": 15.5, \"speedup\": null, \"tflops\": 9.1, \"error\": null,"
+    "  \"configuration\": {}}]";
+
+static void best_table(void **state)
+{
+    json_t *best = read(two);
+    struct strbuf b = {0};
+    report_best(&b, best, NULL, true);
+    assert_string_equal(b.s,
+        "linear M=128 N=64 on NVIDIA H200, campaign 3\n"
+        "\n"
+        "rank  trial  kernel    time ms  speed-up  TFLOP/s    error  configuration\n"
+        "   1     12  simt        4.913     1.08x   54.321  3.3e-06  BM=128 LAYOUT=padded ALPHA=0.1 T=true\n"
+        "   2      7  epilogue   15.500         -    9.100        -\n");
+    sb_free(&b);
+    json_decref(best);
+}
+
+static void mixed_table(void **state)
+{
+    json_t *best = read(two), *baselines = read(two);
+    json_object_set_new(json_object_get(json_array_get(best, 1), "size"), "M", json_integer(1));
+    json_object_set_new(json_array_get(best, 1), "device", json_string("host"));
+    json_array_remove(baselines, 1);
+    struct strbuf b = {0};
+    report_best(&b, best, baselines, false);
+    assert_string_equal(b.s,
+        "rank  trial  size        device       kernel    time ms  speed-up  TFLOP/s    error  configuration\n"
+        "   1     12  M=128 N=64  NVIDIA H200  simt        4.913     1.08x   54.321  3.3e-06  "
+        "BM=128 LAYOUT=padded ALPHA=0.1 T=true\n"
+        "   2      7  M=1 N=64    host         epilogue   15.500         -    9.100        -\n"
+        "base     12  M=128 N=64  NVIDIA H200  simt        4.913     1.08x   54.321  3.3e-06  "
+        "BM=128 LAYOUT=padded ALPHA=0.1 T=true\n");
+    sb_free(&b);
+    json_decref(best);
+    json_decref(baselines);
+}
+
+static void small_times(void **state)
+{
+    json_t *best = read("[{\"id\": 1, \"kernel\": \"k\", \"time_ms\": 0.0123456, \"error\": 0, \"configuration\": {}},"
+                        " {\"id\": 2, \"kernel\": \"k\", \"time_ms\": 1.5, \"error\": 0, \"configuration\": {}}]");
+    struct strbuf b = {0};
+    report_best(&b, best, NULL, false);
+    assert_non_null(strstr(b.s, " 0.01235 "));
+    assert_non_null(strstr(b.s, " 1.50000 "));
+    sb_free(&b);
+    json_decref(best);
+}
+
+static void campaign_lines(void **state)
+{
+    json_t *c = read("{\"id\": 3, \"problem\": \"linear\", \"size\": {\"M\": 1}, \"device\": \"host\", \"strategy\": \"local\","
+                     " \"options\": \"kind=hamming\", \"seed\": 7, \"state\": \"finished\", \"seconds\": 61.24,"
+                     " \"outcomes\": {\"ok\": 2, \"wrong\": 0, \"compile\": 1}, \"trials\": [{}, {}, {}]}");
+    struct strbuf b = {0};
+    report_campaign(&b, c);
+    assert_string_equal(b.s, "campaign 3: linear M=1 on host, strategy local (kind=hamming), seed 7\n"
+                             "finished after 61.2 s; 3 trials: 2 ok, 1 compile\n");
+    sb_free(&b);
+    json_decref(c);
+}
+
+static void reasons_and_trials(void **state)
+{
+    json_t *reasons = read("[{\"outcome\": \"compile\", \"count\": 12, \"reason\": "
+                           "\"kernel.cu(3): error: a long story of more than forty columns\\nwith two lines\"}]");
+    struct strbuf b = {0};
+    report_reasons(&b, reasons, 60);
+    assert_string_equal(b.s, "outcome  count  reason\ncompile     12  kernel.cu(3): error: a long story of ...\n");
+    sb_free(&b);
+    report_reasons(&b, reasons, 0);
+    assert_non_null(strstr(b.s, "forty columns with two lines\n"));
+    sb_free(&b);
+    json_decref(reasons);
+
+    json_t *trials = read("[{\"number\": 1, \"id\": 4, \"kernel\": \"a\", \"outcome\": \"ok\", \"time_ms\": 2, \"error\": 1e-7,"
+                          "  \"configuration\": {\"X\": 1}, \"reason\": \"\"},"
+                          " {\"number\": 2, \"id\": 5, \"kernel\": \"b\", \"outcome\": \"wrong\", \"time_ms\": null,"
+                          "  \"configuration\": {\"X\": 2}, \"reason\": \"Y[0,0]\"}]");
+    report_trials(&b, trials, 0, 80);
+    assert_string_equal(b.s, "number  trial  kernel  outcome  time ms    error  configuration  reason\n"
+                             "     1      4  a       ok         2.000  1.0e-07  X=1\n"
+                             "     2      5  b       wrong          -        -  X=2            Y[0,0]\n");
+    sb_free(&b);
+    report_trials(&b, trials, 1, 80);
+    assert_memory_equal(b.s, "the last 1 of 2 trials (all of them with --all):\n", 49);
+    assert_null(strstr(b.s, "X=1"));
+    sb_free(&b);
+    json_decref(trials);
+}
+
+static void missing_keys(void **state)
+{
+    json_t *o = read("{\"a\": null, \"b\": \"text\", \"c\": 1, \"d\": true}");
+    assert_true(isnan(tree_number(o, "a")) && isnan(tree_number(o, "b")) && isnan(tree_number(o, "none")));
+    assert_true(tree_number(o, "c") == 1);
+    assert_int_equal(tree_int(o, "a"), 0);
+    assert_string_equal(tree_text(o, "c"), "");
+    assert_true(tree_true(o, "c") && tree_true(o, "d") && !tree_true(o, "a") && !tree_true(NULL, "a"));
+    json_decref(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(best_table),     cmocka_unit_test(mixed_table),        cmocka_unit_test(small_times),
+        cmocka_unit_test(campaign_lines), cmocka_unit_test(reasons_and_trials), cmocka_unit_test(missing_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

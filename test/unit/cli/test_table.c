@@ -1,0 +1,133 @@
+/* test_table.c: alignment, widths, cutting, CSV. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/table.h"
+
+#include <string.h>
+
+static void aligned(void **state)
+{
+    struct table *t = table_new();
+    table_column(t, "name", TABLE_LEFT, 0);
+    table_column(t, "ms", TABLE_RIGHT, 0);
+    table_column(t, "empty", TABLE_LEFT, 0);
+    table_optional(t);
+    table_column(t, "text", TABLE_LEFT, 0);
+    table_cell(t, "a");
+    table_cellf(t, "%.1f", 12.25);
+    table_cell(t, "");
+    table_cell(t, "x");
+    table_cell(t, "longer");
+    table_cell(t, NULL);
+    table_cell(t, NULL);
+    table_cell(t, "");
+    table_cell(t, "b");
+    assert_int_equal(table_rows(t), 3);
+    struct strbuf b = {0};
+    table_print(t, &b);
+    assert_string_equal(b.s, "name      ms  text\n"
+                             "a       12.2  x\n"
+                             "longer     -\n"
+                             "b          -\n");
+    sb_free(&b);
+    table_free(t);
+}
+
+static void no_rows(void **state)
+{
+    struct table *t = table_new();
+    table_column(t, "a", TABLE_LEFT, 0);
+    table_column(t, "b", TABLE_RIGHT, 0);
+    table_optional(t);
+    struct strbuf b = {0};
+    table_print(t, &b);
+    assert_string_equal(b.s, "a  b\n");
+    sb_free(&b);
+    table_csv(t, &b);
+    assert_string_equal(b.s, "a,b\r\n");
+    sb_free(&b);
+    table_free(t);
+}
+
+static void widths(void **state)
+{
+    assert_int_equal(text_width(""), 0);
+    assert_int_equal(text_width("abc"), 3);
+    assert_int_equal(text_width("\xc3\xa9t\xc3\xa9"), 3);             /* two-byte letters */
+    assert_int_equal(text_width("e\xcc\x81"), 1);                     /* a combining accent */
+    assert_int_equal(text_width("\xe6\x97\xa5\xe6\x9c\xac"), 4);      /* wide */
+    assert_int_equal(text_width("\xf0\x9f\x98\x80"), 2);              /* beyond 16 bits */
+    assert_int_equal(text_width("\xff\xc3"), 2);                      /* no UTF-8: one column a byte */
+    assert_int_equal(text_width("\xc0\xaf"), 2);                      /* an overlong form is none either */
+    assert_int_equal(text_width("\xed\xa0\x80"), 3);                  /* nor a surrogate */
+}
+
+static void cutting(void **state)
+{
+    static const struct {
+        const char *text, *cut;
+        int limit;
+    } cases[] = {
+        {"abcdef", "abcdef", 0},
+        {"abcdef", "abcdef", 6},
+        {"abcdefg", "abc...", 6},
+        {"a\nb\tc\x1b[31m", "a b c [31m", 0},
+        {"\xe6\x97\xa5\xe6\x9c\xac\xe6\x97\xa5", "\xe6\x97\xa5...", 5},
+        {"\xe6\x97\xa5\xe6\x9c\xac\xe6\x97\xa5", "...", 4},
+        {"a\xff", "a?", 0},
+        {"a\xc2\x9b" "31m", "a 31m", 0},                              /* an 8-bit control sequence introducer */
+        {"a\xe2\x80\xae" "b", "a b", 0},                              /* a change of writing direction */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strbuf b = {0};
+        text_cut(&b, cases[i].text, cases[i].limit);
+        assert_string_equal(sb_str(&b), cases[i].cut);
+        sb_free(&b);
+    }
+}
+
+static void limited_column(void **state)
+{
+    struct table *t = table_new();
+    table_column(t, "r", TABLE_LEFT, 8);
+    table_column(t, "n", TABLE_RIGHT, 0);
+    table_cell(t, "0123456789");
+    table_cell(t, "1");
+    struct strbuf b = {0};
+    table_print(t, &b);
+    assert_string_equal(b.s, "r         n\n01234...  1\n");
+    sb_free(&b);
+    table_csv(t, &b);           /* CSV is never cut */
+    assert_string_equal(b.s, "r,n\r\n0123456789,1\r\n");
+    sb_free(&b);
+    table_free(t);
+}
+
+static void csv(void **state)
+{
+    struct table *t = table_new();
+    table_column(t, "a,b", TABLE_LEFT, 0);
+    table_column(t, "c", TABLE_RIGHT, 0);
+    table_cell(t, "say \"x\"");
+    table_cell(t, "two\nlines");
+    table_cell(t, " lead");
+    table_cell(t, "");
+    struct strbuf b = {0};
+    table_csv(t, &b);
+    assert_string_equal(b.s, "\"a,b\",c\r\n\"say \"\"x\"\"\",\"two\nlines\"\r\n\" lead\",\r\n");
+    sb_free(&b);
+    table_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(aligned), cmocka_unit_test(no_rows),        cmocka_unit_test(widths),
+        cmocka_unit_test(cutting), cmocka_unit_test(limited_column), cmocka_unit_test(csv),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

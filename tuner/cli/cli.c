@@ -1,0 +1,147 @@
+/* cli.c: the command table: finding a command, its help, running it. */
+#include "cli/cli.h"
+#include "base/mem.h"
+#include "cli/output.h"
+#include <string.h>
+
+enum { MAX_COMMANDS = 32 };
+
+const struct command *const *cli_commands(void)
+{
+    static const struct command *const all[] = {
+        &command_tune,   &command_best,  &command_show, &command_export,  &command_space,
+        &command_doctor, &command_query, &command_help, &command_version, NULL,
+    };
+    return all;
+}
+
+status cli_find(const char *name, const struct command **out, struct err *e)
+{
+    const char *names[MAX_COMMANDS];
+    int n = 0;
+    for (const struct command *const *c = cli_commands(); *c; c++) {
+        if (!strcmp((*c)->name, name)) {
+            *out = *c;
+            return LATHE_OK;
+        }
+        names[n++] = (*c)->name;
+    }
+    const char *near = nearest_word(name, names, n);
+    if (near)
+        return err_set(e, LATHE_USAGE, "unknown command '%.200s'\ndid you mean '%s'? `lathe help` lists the commands",
+                       name, near);
+    return err_set(e, LATHE_USAGE, "unknown command '%.200s'\n`lathe help` lists the commands", name);
+}
+
+/* Two statuses share a code (2); their texts are joined. */
+static void exit_codes(struct strbuf *b)
+{
+    sb_add(b, "\nexit codes:\n");
+    for (int s = 0; s < STATUS_COUNT; s++) {
+        int code = status_exit_code((status)s);
+        if (s > 0 && code == status_exit_code((status)(s - 1)))
+            continue;
+        struct strbuf text = {0};
+        sb_add(&text, status_text((status)s));
+        for (int next = s + 1; next < STATUS_COUNT && status_exit_code((status)next) == code; next++)
+            sb_addf(&text, ", or %s", status_text((status)next));
+        char left[16];
+        snprintf(left, sizeof left, "%d", code);
+        help_row(b, left, sb_str(&text));
+        sb_free(&text);
+    }
+}
+
+void cli_help(struct strbuf *b)
+{
+    sb_add(b, "usage: lathe COMMAND [options] [arguments]\n\n");
+    help_paragraph(b,
+                   "Tunes GPU kernels: compiles a parameterized kernel once per configuration, checks each result "
+                   "against a double-precision reference, times it, keeps every fact in one database, and exports the "
+                   "winner as source.");
+    sb_add(b, "\ncommands:\n");
+    for (const struct command *const *c = cli_commands(); *c; c++)
+        help_row(b, (*c)->name, (*c)->summary);
+    sb_add(b, "\n`lathe help COMMAND` or `lathe COMMAND --help` tells more of one.\n");
+    exit_codes(b);
+}
+
+void cli_command_help(struct strbuf *b, const struct command *c)
+{
+    options_usage(b, c->name, c->options);
+    sb_add(b, "\n\n");
+    help_paragraph(b, c->summary);
+    options_help(b, c->options);
+    if (c->more_help)
+        c->more_help(b);
+    if (c->details) {
+        sb_add(b, "\n");
+        help_paragraph(b, c->details);
+    }
+}
+
+static status run_command(const struct cli *cli, const struct command *c, int argc, char *const *argv, struct err *e)
+{
+    void *args = mem_zalloc(1, c->args_size ? c->args_size : 1);
+    bool help = false;
+    status s = options_parse(c->name, c->options, argc, argv, args, &help, e);
+    if (s == LATHE_OK && help) {
+        struct strbuf b = {0};
+        cli_command_help(&b, c);
+        s = out_buffer(&b, e);
+    } else if (s == LATHE_OK) {
+        s = c->run(cli, args, e);
+    }
+    options_free(c->options, args);
+    mem_free(args);
+    return s;
+}
+
+status cli_run(const struct cli *cli, int argc, char *const *argv, struct err *e)
+{
+    if (argc < 2) {
+        struct strbuf b = {0};
+        cli_help(&b);
+        fputs(sb_str(&b), stderr);
+        sb_free(&b);
+        return err_set(e, LATHE_USAGE, "%s", "");
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+        return run_command(cli, &command_help, argc - 2, argv + 2, e);
+    if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+        return run_command(cli, &command_version, argc - 2, argv + 2, e);
+    if (name[0] == '-')
+        return err_set(e, LATHE_USAGE,
+                       "unknown option %.200s before the command\nexpected lathe COMMAND [options]; "
+                       "`lathe help` lists the commands",
+                       name);
+    const struct command *c;
+    status s = cli_find(name, &c, e);
+    return s == LATHE_OK ? run_command(cli, c, argc - 2, argv + 2, e) : s;
+}
+
+void cli_quote(struct strbuf *b, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    if (*word && !word[strspn(word, plain)]) {
+        sb_add(b, word);
+        return;
+    }
+    sb_add(b, "'");
+    for (; *word; word++)
+        sb_addn(b, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    sb_add(b, "'");
+}
+
+char *cli_quote_all(int argc, char *const *argv)
+{
+    struct strbuf b = {0};
+    sb_add(&b, "");
+    for (int i = 0; i < argc; i++) {
+        if (i)
+            sb_add(&b, " ");
+        cli_quote(&b, argv[i]);
+    }
+    return sb_take(&b);
+}

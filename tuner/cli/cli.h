@@ -1,0 +1,44 @@
+/* cli.h: the commands. Each has one file, cmd_NAME.c, which defines its row of the table and knows nothing of the
+ * others.
+ *
+ * A command writes results to stdout and progress to stderr; what goes wrong it returns, and main.c prints. A failure
+ * writes nothing to stdout (a campaign that found nothing valid is a result, as is a doctor's finding). A status with
+ * an empty message is only an exit code: the command has said already what there is to say. */
+#ifndef LATHE_CLI_CLI_H
+#define LATHE_CLI_CLI_H
+
+#include "cli/options.h"
+
+struct cli {
+    const char *self; /* path of this binary: workers run it, and kernels/ is looked for beside it */
+    const char *version;
+    const char *command_line; /* as typed, quoted for a shell */
+};
+
+struct command {
+    const char *name, *summary;
+    const char *details; /* paragraphs after the options in the help; NULL: none */
+    const struct option_row *options;
+    size_t args_size;                    /* of the struct that the options fill */
+    void (*more_help)(struct strbuf *b); /* what only the program knows (strategies); NULL: none */
+    status (*run)(const struct cli *cli, void *args, struct err *e);
+};
+
+extern const struct command command_tune, command_best, command_show, command_export, command_space, command_doctor,
+    command_query, command_help, command_version;
+
+/* argv[0] is the program's name. Runs a command; LATHE_USAGE for one that there is not. */
+status cli_run(const struct cli *cli, int argc, char *const *argv, struct err *e);
+
+/* All commands, in the order of the help; ended by NULL. */
+const struct command *const *cli_commands(void);
+status cli_find(const char *name, const struct command **out, struct err *e);
+
+void cli_help(struct strbuf *b);                                  /* what `lathe --help` prints */
+void cli_command_help(struct strbuf *b, const struct command *c); /* what `lathe help NAME` prints */
+
+/* argv as one line that a shell would read back; mem_free it. */
+char *cli_quote_all(int argc, char *const *argv);
+void cli_quote(struct strbuf *b, const char *word);
+
+#endif

@@ -1,0 +1,166 @@
+/* cmd_export.c: `lathe export`: the source of the best configuration, or of one trial. */
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/report.h"
+#include "cli/select.h"
+#include "export/export.h"
+#include <string.h>
+
+struct export_args {
+    struct selection selection;
+    int64_t trial;
+    const char *output;
+};
+
+static const struct option_row export_options[] = {
+    SELECTION_ROWS(struct export_args, selection),
+    {"trial", .arg = "ID", .kind = OPTION_COUNT, .offset = offsetof(struct export_args, trial), .min = 1,
+     .help = "this trial, instead of the best of those selected"},
+    {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
+     .help = "where to write the source; - or nothing: standard output"},
+    {0},
+};
+
+/* The trial to export: --trial, or the first of the best. */
+static status choose(struct query *q, const struct export_args *args, int64_t *id, struct err *e)
+{
+    const struct selection *sel = &args->selection;
+    if (args->trial) {
+        if (sel->problem || sel->device || sel->kernel || sel->campaign || sel->sizes.count)
+            return err_set(e, LATHE_USAGE,
+                           "export: --trial already says which one\nleave out --problem, --size, --device, "
+                           "--kernel and --campaign, or leave out --trial");
+        *id = args->trial;
+        return LATHE_OK;
+    }
+    struct query_filter f;
+    selection_filter(sel, &f);
+    f.top = 1;
+    json_t *best = NULL;
+    status s = query_best(q, &f, &best, e);
+    if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
+        s = selection_nothing(sel, q, e);
+    else if (s == LATHE_OK)
+        *id = tree_int(json_array_get(best, 0), "id");
+    json_decref(best);
+    return s;
+}
+
+/* Only what was verified, and may win, is handed out. */
+static status check_exportable(const json_t *trial, struct err *e)
+{
+    long long id = (long long)tree_int(trial, "id");
+    const char *outcome = tree_text(trial, "outcome"), *reason = tree_text(trial, "reason");
+    if (!strcmp(tree_text(trial, "role"), "baseline"))
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is a baseline (%s): there is nothing of it to export\n"
+                       "`lathe best` lists what there is",
+                       id, tree_text(trial, "kernel"));
+    if (strcmp(outcome, "ok") != 0)
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is not verified, so it is not exported: its outcome is %s%s%.600s\n"
+                       "`lathe best` lists what there is",
+                       id, *outcome ? outcome : "not known yet", *reason ? ": " : "", reason);
+    if (!tree_true(trial, "eligible"))
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is of kernel %s, which its specification shows but does not let win\n"
+                       "`lathe best` lists what there is",
+                       id, tree_text(trial, "kernel"));
+    return LATHE_OK;
+}
+
+static status set_dims(struct problem *p, const json_t *size, struct err *e)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)size, name, value)
+    {
+        status s = problem_set_dim(p, name, json_integer_value(value), e);
+        if (s != LATHE_OK)
+            return s;
+    }
+    return LATHE_OK;
+}
+
+/* Text of the source for a trial's provenance. */
+static status make_source(const json_t *provenance, const char *db, struct strbuf *out, struct err *e)
+{
+    const json_t *trial = json_object_get(provenance, "trial");
+    struct problem *p = NULL;
+    config_choice *choice = NULL;
+    struct target target;
+    status s = problem_from_json(json_object_get(provenance, "spec"), tree_text(trial, "problem"), NULL, &p, e);
+    if (s == LATHE_OK)
+        s = set_dims(p, json_object_get(trial, "size"), e);
+    if (s == LATHE_OK)
+        s = target_from_json(json_object_get(provenance, "target"), &target, e);
+    int k = s == LATHE_OK ? problem_find_kernel(p, tree_text(trial, "kernel")) : -1;
+    if (s == LATHE_OK && k < 0)
+        s = err_set(e, LATHE_STORE, "its specification has no kernel '%s'", tree_text(trial, "kernel"));
+    if (s == LATHE_OK) {
+        const struct kernel *kernel = &p->kernels[k];
+        choice = mem_zalloc((size_t)kernel->nparams + 1, sizeof *choice);
+        s = config_from_json(kernel, json_object_get(trial, "configuration"), choice, e);
+        struct export_input in = {p, kernel, choice, &target, provenance};
+        if (s == LATHE_OK)
+            s = export_cu(&in, out, e);
+    }
+    if (s != LATHE_OK)
+        err_prefix(e, "%.200s, trial %lld", db, (long long)tree_int(trial, "id"));
+    mem_free(choice);
+    if (p)
+        problem_free(p);
+    return s;
+}
+
+static void tell(const json_t *trial, const char *file)
+{
+    struct strbuf configuration = {0};
+    report_configuration(&configuration, json_object_get(trial, "configuration"));
+    fprintf(stderr, "wrote %s: trial %lld of campaign %lld, kernel %s, %.4g ms, %s\n", file,
+            (long long)tree_int(trial, "id"), (long long)tree_int(trial, "campaign"), tree_text(trial, "kernel"),
+            tree_number(trial, "time_ms"), sb_str(&configuration));
+    sb_free(&configuration);
+}
+
+static status export_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct export_args *args = p;
+    struct query *q;
+    status s = query_open(args->selection.db, &q, e);
+    if (s != LATHE_OK)
+        return s;
+    int64_t id = 0;
+    json_t *provenance = NULL;
+    struct strbuf source = {0};
+    s = choose(q, args, &id, e);
+    if (s == LATHE_OK && (s = query_provenance(q, id, &provenance, e)) == LATHE_NOTHING)
+        s = err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe best` and `lathe show` list trials",
+                    (long long)id, args->selection.db);
+    const json_t *trial = json_object_get(provenance, "trial");
+    if (s == LATHE_OK)
+        s = check_exportable(trial, e);
+    if (s == LATHE_OK)
+        s = make_source(provenance, args->selection.db, &source, e);
+    bool to_file = args->output && strcmp(args->output, "-") != 0;
+    if (s == LATHE_OK && !to_file)
+        s = out_text(sb_str(&source), source.len, e);
+    else if (s == LATHE_OK && (s = file_write_atomic(args->output, sb_str(&source), source.len, e)) == LATHE_OK)
+        tell(trial, args->output);
+    sb_free(&source);
+    json_decref(provenance);
+    query_close(q);
+    return s;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .summary = "writes the source of the best configuration, ready to build into a project",
+    .details = "The file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
+               "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
+               "-lcublas if it uses cuBLAS).",
+    .options = export_options,
+    .args_size = sizeof(struct export_args),
+    .run = export_run,
+};

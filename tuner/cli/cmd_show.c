@@ -1,0 +1,105 @@
+/* cmd_show.c: `lathe show`: the campaigns, or one of them with its trials. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/parse.h"
+#include "cli/report.h"
+#include "cli/select.h"
+
+struct show_args {
+    const char *campaign, *db;
+    bool all, json;
+};
+
+enum { TERMINAL_TRIALS = 30, BEST = 5 };
+
+#define AT(member) .offset = offsetof(struct show_args, member)
+static const struct option_row show_options[] = {
+    {"CAMPAIGN", .kind = OPTION_WANTED, AT(campaign),
+     .help = "a campaign's number; without it, all campaigns are listed"},
+    {"all", .kind = OPTION_FLAG, AT(all), .help = "every trial, also on a terminal (which shows the last 30)"},
+    OPTION_DB(struct show_args, db),
+    {"json", .kind = OPTION_FLAG, AT(json),
+     .help = "an array of campaigns, or the campaign with all its trials in the order proposed"},
+    {0},
+};
+
+static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best, const struct show_args *args)
+{
+    int columns = is_terminal(stdout) ? terminal_columns(stdout) : 0;
+    report_campaign(b, c);
+    if (json_array_size(best) + json_array_size(json_object_get(c, "baselines")) > 0) {
+        sb_add(b, "\n");
+        report_best(b, best, json_object_get(c, "baselines"), false);
+    }
+    if (json_array_size(json_object_get(c, "reasons")) > 0) {
+        sb_add(b, "\n");
+        report_reasons(b, json_object_get(c, "reasons"), columns);
+    }
+    if (json_array_size(json_object_get(c, "trials")) > 0) {
+        sb_add(b, "\n");
+        report_trials(b, json_object_get(c, "trials"), columns && !args->all ? TERMINAL_TRIALS : 0, columns);
+    }
+}
+
+static status show_one(struct query *q, int64_t id, const struct show_args *args, struct err *e)
+{
+    json_t *campaign = NULL, *best = NULL;
+    status s = query_campaign(q, id, &campaign, e);
+    if (s == LATHE_NOTHING)
+        return err_set(e, LATHE_NOTHING, "there is no campaign %lld in %.300s\n`lathe show` lists those that there are",
+                       (long long)id, args->db);
+    if (s != LATHE_OK)
+        return s;
+    if (args->json) {
+        s = out_json(campaign, e);
+    } else {
+        struct query_filter f = {.campaign = id, .top = BEST};
+        s = query_best(q, &f, &best, e);
+        if (s == LATHE_OK || s == LATHE_NOTHING) {
+            struct strbuf b = {0};
+            print_campaign(&b, campaign, best, args);
+            s = out_buffer(&b, e);
+        }
+    }
+    json_decref(campaign);
+    json_decref(best);
+    return s;
+}
+
+static status show_all(struct query *q, const struct show_args *args, struct err *e)
+{
+    json_t *campaigns = NULL;
+    status s = query_campaigns(q, &campaigns, e);
+    if (s == LATHE_OK && json_array_size(campaigns) == 0)
+        s = err_set(e, LATHE_NOTHING, "%.300s has no campaigns\nrun `lathe tune` first", args->db);
+    if (s == LATHE_OK && args->json) {
+        s = out_json(campaigns, e);
+    } else if (s == LATHE_OK) {
+        struct strbuf b = {0};
+        report_campaigns(&b, campaigns);
+        s = out_buffer(&b, e);
+    }
+    json_decref(campaigns);
+    return s;
+}
+
+static status show_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct show_args *args = p;
+    int64_t id = 0;
+    status s = args->campaign ? parse_count("CAMPAIGN", args->campaign, 1, INT64_MAX, &id, e) : LATHE_OK;
+    struct query *q;
+    if (s != LATHE_OK || (s = query_open(args->db, &q, e)) != LATHE_OK)
+        return s;
+    s = args->campaign ? show_one(q, id, args, e) : show_all(q, args, e);
+    query_close(q);
+    return s;
+}
+
+const struct command command_show = {
+    .name = "show",
+    .summary = "lists the campaigns, or shows one with its trials and why they failed",
+    .options = show_options,
+    .args_size = sizeof(struct show_args),
+    .run = show_run,
+};

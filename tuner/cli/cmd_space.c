@@ -1,0 +1,211 @@
+/* cmd_space.c: `lathe space`: how large a specification's spaces are, what is in them, why a configuration is not. */
+#include "base/mem.h"
+#include "cli/output.h"
+#include "cli/space_view.h"
+#include "cli/table.h"
+#include <string.h>
+
+#define AT(member) .offset = offsetof(struct space_args, member)
+static const struct option_row space_options[] = {
+    {"SPEC", .kind = OPTION_NEEDED, AT(spec), .help = "a specification file, its folder, or its name"},
+    {"count", .kind = OPTION_FLAG, AT(count), .help = "sizes, and which constraints refuse how many (the default)"},
+    {"list", .kind = OPTION_FLAG, AT(list), .help = "every valid configuration, one a line: kernel, then name=value"},
+    {"explain", .arg = "NAME=V,...", .kind = OPTION_TEXT, AT(explain),
+     .help = "whether this configuration is valid, or what refuses it with which values"},
+    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a dimension's size; may be repeated"},
+    {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "of this kernel only"},
+    {"target", .arg = "TARGET", .kind = OPTION_TEXT, AT(target),
+     .help = "whose limits count: cuda:N, host, or an architecture that need not be here, such as sm_90a (default: the "
+             "first CUDA GPU, else host)"},
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "an object; with --list an array, one object a line"},
+    {0},
+};
+
+static bool all_empty(const struct view *v)
+{
+    for (int i = 0; i < v->count; i++)
+        if (v->members[i].space)
+            return false;
+    return true;
+}
+
+/* What refuses: the reason of an empty space, or the refusals of one that is not. mem_free. */
+static char *refusals(const struct member *m)
+{
+    struct strbuf b = {0};
+    sb_add(&b, m->refused ? m->refused : "");
+    if (m->space)
+        space_refusals(m->space, &b);
+    while (b.len && b.s[b.len - 1] == '\n')
+        b.s[--b.len] = 0;
+    return sb_take(&b);
+}
+
+static json_t *lines_json(const char *text)
+{
+    json_t *lines = json_array();
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        json_array_append_new(lines, json_stringn(text, len));
+        text += len + (text[len] == '\n');
+    }
+    return lines;
+}
+
+static status count_json(const struct view *v, struct err *e)
+{
+    json_t *kernels = json_array(), *size = json_object();
+    for (int i = 0; i < v->problem->ndims; i++)
+        json_object_set_new(size, v->problem->dims[i].name, json_integer(v->problem->dims[i].value));
+    for (int i = 0; i < v->count; i++) {
+        const struct member *m = &v->members[i];
+        char *why = refusals(m);
+        json_t *cartesian = m->space ? json_real(space_cartesian(m->space)) : json_null();
+        json_array_append_new(kernels, json_pack("{s:s, s:o, s:I, s:b, s:o}", "kernel", m->kernel->name, "cartesian",
+                                                 cartesian, "valid", (json_int_t)(m->space ? space_size(m->space) : 0),
+                                                 "runs_here", m->space || m->empty, "refusals", lines_json(why)));
+        mem_free(why);
+    }
+    json_t *j = json_pack("{s:s, s:o, s:s, s:s, s:o}", "problem", v->problem->name, "size", size, "target",
+                          v->target.name, "arch", v->target.arch, "kernels", kernels);
+    status s = out_json(j, e);
+    json_decref(j);
+    return s;
+}
+
+static void count_text(const struct view *v, struct strbuf *b)
+{
+    sb_addf(b, "%s ", v->problem->name);
+    problem_size_text(v->problem, b);
+    sb_addf(b, " on %s\n\n", v->target_text);
+    struct table *t = table_new();
+    table_column(t, "kernel", TABLE_LEFT, 0);
+    table_column(t, "parameters", TABLE_RIGHT, 0);
+    table_column(t, "combinations", TABLE_RIGHT, 0);
+    table_column(t, "valid", TABLE_RIGHT, 0);
+    table_column(t, "share", TABLE_RIGHT, 0);
+    for (int i = 0; i < v->count; i++) {
+        const struct member *m = &v->members[i];
+        table_cell(t, m->kernel->name);
+        table_cellf(t, "%d", m->kernel->nparams);
+        if (m->space) {
+            table_cellf(t, "%.15g", space_cartesian(m->space));
+            table_cellf(t, "%llu", (unsigned long long)space_size(m->space));
+            table_cellf(t, "%.2g %%", 100 * (double)space_size(m->space) / space_cartesian(m->space));
+        } else {
+            table_cell(t, "");
+            table_cell(t, m->empty ? "0" : "not here");
+            table_cell(t, "");
+        }
+    }
+    table_print(t, b);
+    table_free(t);
+    for (int i = 0; i < v->count; i++) {
+        char *why = refusals(&v->members[i]);
+        if (*why)
+            sb_addf(b, "\n%s:\n%s\n", v->members[i].kernel->name, why);
+        mem_free(why);
+    }
+}
+
+/* Appends one configuration as a line. */
+static void list_line(const struct member *m, uint64_t index, const config_choice *choice, struct value *slots,
+                      bool json, struct strbuf *b)
+{
+    if (json) {
+        json_t *j = json_pack("{s:s, s:I, s:o}", "kernel", m->kernel->name, "index", (json_int_t)index, "configuration",
+                              config_to_json(m->kernel, slots, choice));
+        json_line(b, j);
+        json_decref(j);
+        return;
+    }
+    sb_addf(b, "%s ", m->kernel->name);
+    config_print(b, m->kernel, slots, choice);
+}
+
+/* Written in pieces, so that a large space needs no memory and `| head` ends it. */
+static status list_member(const struct view *v, const struct member *m, bool json, bool *first, struct err *e)
+{
+    enum { PIECE = 1 << 16 };
+    const struct kernel *k = m->kernel;
+    config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
+    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
+    struct strbuf b = {0};
+    status s = LATHE_OK;
+    kernel_slots_fixed(v->problem, k, &v->target, slots);
+    for (uint64_t i = 0; s == LATHE_OK && i < space_size(m->space) && !out_reader_gone(); i++) {
+        space_at(m->space, i, choice);
+        s = kernel_slots_config(k, choice, slots, e);
+        if (s != LATHE_OK)
+            break;
+        sb_add(&b, *first ? "" : json ? ",\n" : "\n");
+        *first = false;
+        list_line(m, i, choice, slots, json, &b);
+        if (b.len > PIECE)
+            s = out_buffer(&b, e);
+    }
+    if (s == LATHE_OK)
+        s = out_text(sb_str(&b), b.len, e);
+    sb_free(&b);
+    mem_free(slots);
+    mem_free(choice);
+    return s;
+}
+
+static status list(const struct view *v, bool json, struct err *e)
+{
+    bool first = true;
+    status s = json ? out_text("[\n", 2, e) : LATHE_OK;
+    for (int i = 0; s == LATHE_OK && i < v->count; i++)
+        if (v->members[i].space)
+            s = list_member(v, &v->members[i], json, &first, e);
+    if (s == LATHE_OK)
+        s = json ? out_text("\n]\n", 3, e) : out_text("\n", 1, e);
+    return s;
+}
+
+static status nothing_valid(const struct view *v, struct err *e)
+{
+    struct strbuf b = {0};
+    for (int i = 0; i < v->count; i++)
+        sb_addf(&b, "\n%s: %.400s", v->members[i].kernel->name, v->members[i].refused);
+    err_set(e, LATHE_NOTHING, "%.300s has no valid configuration on %s%.1400s", v->problem->path, v->target_text,
+            sb_str(&b));
+    sb_free(&b);
+    return LATHE_NOTHING;
+}
+
+static status space_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct space_args *args = p;
+    if (args->count + args->list + (args->explain != NULL) > 1)
+        return err_set(e, LATHE_USAGE, "space: --count, --list and --explain exclude each other\ngive one of them");
+    struct view v;
+    status s = view_load(&v, cli, args, e);
+    if (s == LATHE_OK && args->explain) {
+        s = space_explain_run(&v, args, e);
+    } else if (s == LATHE_OK && (s = view_open(&v, args, e)) == LATHE_OK) {
+        if (all_empty(&v)) {
+            s = nothing_valid(&v, e);
+        } else if (args->list) {
+            s = list(&v, args->json, e);
+        } else if (args->json) {
+            s = count_json(&v, e);
+        } else {
+            struct strbuf b = {0};
+            count_text(&v, &b);
+            s = out_buffer(&b, e);
+        }
+    }
+    view_close(&v);
+    return s;
+}
+
+const struct command command_space = {
+    .name = "space",
+    .summary = "counts, lists or explains the configurations of a specification's kernels",
+    .details = "Exit code 1 if --explain's configuration is refused, or no configuration is valid.",
+    .options = space_options,
+    .args_size = sizeof(struct space_args),
+    .run = space_run,
+};

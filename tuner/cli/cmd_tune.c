@@ -1,0 +1,290 @@
+/* cmd_tune.c: `lathe tune`: runs a campaign, shows it going, and reports what it found.
+ *
+ * Signals: from the campaign's start to its end the first SIGINT, SIGTERM or SIGHUP asks the campaign to end, the
+ * second ends the process. Nothing is lost by the second: every trial told of is in the database. */
+#include "base/mem.h"
+#include "campaign/campaign.h"
+#include "cli/cli.h"
+#include "cli/find_spec.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/select.h"
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tune_args {
+    const char *spec, *device, *strategy, *db;
+    struct text_list kernels, options, sizes;
+    int64_t trials, seed, top, workers;
+    double seconds, time_limit;
+    bool quiet, json, sanitize;
+};
+
+#define AT(member) .offset = offsetof(struct tune_args, member)
+static const struct option_row tune_options[] = {
+    {"SPEC", .kind = OPTION_NEEDED, AT(spec),
+     .help = "what to tune: a specification file, a folder with a spec.lua, or the name of a folder in kernels/"},
+    {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels),
+     .help = "tune this kernel; may be repeated (default: every one that the device can run)"},
+    {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
+     .help = "cuda:N or host (default: the first CUDA GPU, else host)"},
+    {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = "local",
+     .help = "how to search: one of those below, or a FILE.lua"},
+    {"option", .arg = "K=V", .kind = OPTION_TEXTS, AT(options), .help = "an option of the strategy; may be repeated"},
+    {"trials", .arg = "N", .kind = OPTION_COUNT, AT(trials), .min = 1, .max = 1000000000,
+     .help = "end after N trials (default: 100 if --seconds is not given either)"},
+    {"seconds", .arg = "S", .kind = OPTION_SECONDS, AT(seconds), .help = "end after this long: 90, 1.5, 2m, 1h"},
+    {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1",
+     .help = "of the search: the same seed proposes the same configurations"},
+    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes),
+     .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},
+    {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
+     .help = "how many of the best are measured and verified again at the end; 0: none"},
+    {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
+     .help = "compilers at the same time (default: one a core, less one)"},
+    {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
+     .help = "how long one configuration may take before it is killed"},
+    {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
+     .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
+    OPTION_DB(struct tune_args, db),
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "the result as one JSON object"},
+    {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
+    {0},
+};
+
+static void strategies_help(struct strbuf *b)
+{
+    enum { MAX_OPTIONS = 32 };
+    struct strategy_option options[MAX_OPTIONS];
+    sb_add(b, "\nstrategies (--strategy), and their options (--option):\n");
+    for (int i = 0; i < strategy_count(); i++) {
+        const char *name = strategy_name_at(i);
+        help_row(b, name, strategy_summary_at(i));
+        int n = strategy_declared_options(name, options, MAX_OPTIONS);
+        for (int k = 0; k < n; k++) {
+            const struct strategy_option *o = &options[k];
+            struct strbuf left = {0}, right = {0};
+            sb_addf(&left, "  %s=%s", o->name, o->text_default);
+            sb_addf(&right, "%s%s%s", o->help, *o->help && *o->range ? ": " : "", o->range);
+            help_row(b, sb_str(&left), sb_str(&right));
+            sb_free(&left);
+            sb_free(&right);
+        }
+    }
+}
+
+static const char tune_details[] =
+    "Ctrl-C ends the campaign with what it has: the result is printed and the exit code is 130. A second Ctrl-C ends "
+    "it at once. Either way, everything measured is in the database.\n"
+    "Exit code 1: no configuration was valid; the table says why.";
+
+/* Signals that arrived. Global because a signal handler has no other memory. */
+static volatile sig_atomic_t signals_seen;
+
+static void on_signal(int number)
+{
+    static const char ending[] = "\nending: what is running is finished or dropped; once more to end at once\n";
+    if (++signals_seen > 1)
+        _exit(130);
+    campaign_interrupt();
+    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, ending, sizeof ending - 1) < 0)
+        return; /* nothing to be done about a terminal that is gone */
+}
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+enum { CAUGHT = sizeof caught / sizeof *caught };
+
+static void catch_signals(struct sigaction old[CAUGHT])
+{
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&a.sa_mask);
+    for (int i = 0; i < CAUGHT; i++) {
+        sigaction(caught[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) /* nohup, a shell's background job */
+            sigaction(caught[i], &a, NULL);
+    }
+}
+
+static void restore_signals(const struct sigaction old[CAUGHT])
+{
+    for (int i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &old[i], NULL);
+}
+
+static status check_kernels(const struct problem *p, const struct text_list *wanted, struct err *e)
+{
+    const char **names = mem_alloc((size_t)(p->nkernels + 1) * sizeof *names);
+    struct strbuf all = {0};
+    int n = 0;
+    for (int i = 0; i < p->nkernels; i++) {
+        if (p->kernels[i].baseline)
+            continue;
+        sb_addf(&all, "%s%s", n ? ", " : "", p->kernels[i].name);
+        names[n++] = p->kernels[i].name;
+    }
+    status s = LATHE_OK;
+    for (int i = 0; i < wanted->count && s == LATHE_OK; i++) {
+        const char *name = wanted->items[i];
+        int k = problem_find_kernel(p, name);
+        if (k >= 0 && !p->kernels[k].baseline)
+            continue;
+        const char *near = nearest_word(name, names, n);
+        if (k >= 0)
+            s = err_set(e, LATHE_USAGE,
+                        "--kernel: '%.100s' is a baseline: it is timed in every campaign, not tuned\n"
+                        "to tune there are: %.1000s",
+                        name, sb_str(&all));
+        else
+            s = err_set(e, LATHE_USAGE, "--kernel: %.300s has no kernel '%.100s'\n%s%s%sthere are: %.1000s", p->path,
+                        name, near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", sb_str(&all));
+    }
+    sb_free(&all);
+    mem_free(names);
+    return s;
+}
+
+/* "--db x.db" where a suggested command needs it. */
+static void add_db(struct strbuf *b, const char *db)
+{
+    if (!strcmp(db, DEFAULT_DB))
+        return;
+    sb_add(b, " --db ");
+    cli_quote(b, db);
+}
+
+static void print_report(struct strbuf *b, const json_t *campaign, const json_t *best, const struct tune_args *args)
+{
+    long long id = (long long)tree_int(campaign, "id");
+    report_campaign(b, campaign);
+    sb_add(b, "\n");
+    report_best(b, best, json_object_get(campaign, "baselines"), false);
+    if (json_array_size(best) == 0) {
+        sb_add(b, "\n");
+        report_reasons(b, json_object_get(campaign, "reasons"), is_terminal(stdout) ? terminal_columns(stdout) : 0);
+    }
+    sb_addf(b, "\ndatabase %s, campaign %lld\n", args->db, id);
+    sb_addf(b, json_array_size(best) ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
+    add_db(b, args->db);
+    sb_add(b, json_array_size(best) ? " -o winner.cu\n" : "\n");
+}
+
+/* The campaign as it stands in the database, on stdout. */
+static status report(const struct tune_args *args, int64_t id, struct err *e)
+{
+    struct query *q;
+    status s = query_open(args->db, &q, e);
+    if (s != LATHE_OK)
+        return s;
+    json_t *campaign = NULL, *best = NULL;
+    struct query_filter f = {.campaign = id, .top = args->top > 0 ? (int)args->top : 5};
+    s = query_campaign(q, id, &campaign, e);
+    if (s == LATHE_OK)
+        s = query_best(q, &f, &best, e);
+    if (s == LATHE_NOTHING && campaign) { /* no valid configuration: a report all the same */
+        best = best ? best : json_array();
+        s = LATHE_OK;
+    }
+    if (s == LATHE_OK && args->json) {
+        json_object_set_new(campaign, "trials",
+                            json_integer((json_int_t)json_array_size(json_object_get(campaign, "trials"))));
+        json_object_set(campaign, "best", best);
+        s = out_json(campaign, e);
+    } else if (s == LATHE_OK) {
+        struct strbuf b = {0};
+        print_report(&b, campaign, best, args);
+        s = out_buffer(&b, e);
+    }
+    json_decref(campaign);
+    json_decref(best);
+    query_close(q);
+    return s;
+}
+
+static status run_campaign(const struct cli *cli, const struct tune_args *args, struct problem *p,
+                           struct campaign_summary *summary, struct err *e)
+{
+    struct progress progress;
+    progress_init(&progress, stderr, args->quiet);
+    struct campaign_request r = {
+        .problem = p,
+        .kernels = (const char *const *)args->kernels.items,
+        .nkernels = args->kernels.count,
+        .device = args->device,
+        .strategy = args->strategy,
+        .options = args->options.items,
+        .noptions = args->options.count,
+        .trials = args->trials,
+        .seconds = args->seconds,
+        .seed = (uint64_t)args->seed,
+        .db = args->db,
+        .compile_workers = (int)args->workers,
+        .time_limit = args->time_limit,
+        .top = (int)args->top,
+        .self = cli->self,
+        .version = cli->version,
+        .command_line = cli->command_line,
+        .sanitize = args->sanitize,
+        .on_event = progress_event,
+        .ctx = &progress,
+    };
+    struct sigaction old[CAUGHT];
+    catch_signals(old);
+    status s = campaign_run(&r, summary, e);
+    restore_signals(old);
+    progress_end(&progress);
+    return s;
+}
+
+/* What is known of a campaign that did not simply succeed is told with its failure. */
+static status conclude(const struct tune_args *args, status s, const struct campaign_summary *summary, struct err *e)
+{
+    long long id = (long long)summary->id;
+    if (id <= 0)
+        return s;
+    if (s == LATHE_OK || s == LATHE_NOTHING) {
+        struct err failure = {0};
+        status reported = report(args, summary->id, &failure);
+        if (reported != LATHE_OK) {
+            *e = failure;
+            return reported;
+        }
+        if (summary->interrupted)
+            return err_set(e, LATHE_INTERRUPTED, "interrupted; what was measured is campaign %lld of %s", id, args->db);
+        return s;
+    }
+    struct err failure = *e;
+    return err_set(e, s, "%.1500s\nwhat was measured is kept: campaign %lld of %.300s", failure.text, id, args->db);
+}
+
+static status tune_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct tune_args *args = p;
+    for (int i = 0; i < args->options.count; i++)
+        if (!strchr(args->options.items[i], '=') || args->options.items[i][0] == '=')
+            return err_set(e, LATHE_USAGE,
+                           "--option: '%.200s' is not a name and a value\nexpected K=V, for example "
+                           "kind=hamming; `lathe help tune` lists the options of each strategy",
+                           args->options.items[i]);
+    struct problem *problem;
+    status s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
+    if (s != LATHE_OK)
+        return s;
+    struct campaign_summary summary = {0};
+    s = check_kernels(problem, &args->kernels, e);
+    if (s == LATHE_OK)
+        s = conclude(args, run_campaign(cli, args, problem, &summary, e), &summary, e);
+    problem_free(problem);
+    return s;
+}
+
+const struct command command_tune = {
+    .name = "tune",
+    .summary = "searches for the fastest configuration of a specification's kernels",
+    .details = tune_details,
+    .options = tune_options,
+    .args_size = sizeof(struct tune_args),
+    .more_help = strategies_help,
+    .run = tune_run,
+};

@@ -1,0 +1,237 @@
+/* find_spec.c: where specifications and their includes are. */
+#include "cli/find_spec.h"
+#include "base/mem.h"
+#include "cli/parse.h"
+#include "search/spec.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SPEC_FILE "spec.lua"
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+static bool same_directory(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* Takes path over. */
+static void add_directory(struct text_list *l, char *path)
+{
+    bool known = !is_directory(path);
+    for (int i = 0; i < l->count && !known; i++)
+        known = same_directory(l->items[i], path);
+    if (known) {
+        mem_free(path);
+        return;
+    }
+    MEM_GROW(l->items, l->count, l->cap);
+    l->items[l->count++] = path;
+}
+
+void text_list_free(struct text_list *l)
+{
+    for (int i = 0; i < l->count; i++)
+        mem_free(l->items[i]);
+    mem_free(l->items);
+    *l = (struct text_list){0};
+}
+
+void spec_directories(const char *self, struct text_list *out)
+{
+    const char *set = getenv("LATHE_KERNELS");
+    while (set && *set) {
+        size_t len = strcspn(set, ":");
+        if (len > 0)
+            add_directory(out, mem_printf("%.*s", (int)len, set));
+        set += len + (set[len] == ':');
+    }
+    add_directory(out, mem_strdup("kernels"));
+    char *bin = path_dirname(self);
+    add_directory(out, path_join(bin, "../kernels"));
+    add_directory(out, path_join(bin, "../share/lathe/kernels"));
+    mem_free(bin);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void spec_names(const char *directory, struct text_list *out)
+{
+    DIR *d = opendir(directory);
+    if (!d)
+        return;
+    int first = out->count;
+    for (struct dirent *entry; (entry = readdir(d));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *path = mem_printf("%s/%s/" SPEC_FILE, directory, entry->d_name);
+        if (is_file(path)) {
+            MEM_GROW(out->items, out->count, out->cap);
+            out->items[out->count++] = mem_strdup(entry->d_name);
+        }
+        mem_free(path);
+    }
+    closedir(d);
+    if (out->count - first > 1)
+        qsort(out->items + first, (size_t)(out->count - first), sizeof *out->items, by_text);
+}
+
+/* The specification's file if `name` is a path to one, or NULL. */
+static char *as_path(const char *name)
+{
+    if (is_file(name))
+        return mem_strdup(name);
+    char *inside = path_join(name, SPEC_FILE);
+    if (is_file(inside))
+        return inside;
+    mem_free(inside);
+    return NULL;
+}
+
+static char *in_directories(const char *name, const struct text_list *dirs)
+{
+    if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
+        return NULL;
+    for (int i = 0; i < dirs->count; i++) {
+        char *path = mem_printf("%s/%s/" SPEC_FILE, dirs->items[i], name);
+        if (is_file(path))
+            return path;
+        mem_free(path);
+    }
+    return NULL;
+}
+
+static bool contains(const struct text_list *l, const char *s)
+{
+    for (int i = 0; i < l->count; i++)
+        if (!strcmp(l->items[i], s))
+            return true;
+    return false;
+}
+
+static status not_found(const char *name, const struct text_list *dirs, struct err *e)
+{
+    if (is_directory(name))
+        return err_set(e, LATHE_USAGE,
+                       "%.300s: the folder has no " SPEC_FILE "\nSPEC is a .lua file, a folder with a " SPEC_FILE
+                       ", or the name of one in a kernels directory",
+                       name);
+    const char *dot = strrchr(name, '.');
+    if (strchr(name, '/') || (dot && !strcmp(dot, ".lua")))
+        return err_set(e, LATHE_USAGE, "%.300s: no such specification file", name);
+    struct text_list names = {0};
+    for (int i = 0; i < dirs->count; i++)
+        spec_names(dirs->items[i], &names);
+    struct strbuf known = {0};
+    for (int i = 0; i < names.count; i++) {
+        struct text_list before = {names.items, i, i};
+        if (!contains(&before, names.items[i]))
+            sb_addf(&known, "%s%s", known.len ? ", " : "", names.items[i]);
+    }
+    const char *near = nearest_word(name, (const char *const *)names.items, names.count);
+    if (!names.count)
+        err_set(e, LATHE_USAGE,
+                "there is no specification '%.200s'\nno kernels directory was found: set LATHE_KERNELS to one, "
+                "or give the path of a .lua file",
+                name);
+    else if (near)
+        err_set(e, LATHE_USAGE, "there is no specification '%.200s'\ndid you mean '%s'? There are: %.1000s", name, near,
+                sb_str(&known));
+    else
+        err_set(e, LATHE_USAGE,
+                "there is no specification '%.200s'\nthere are: %.1000s; or give the path of a .lua file", name,
+                sb_str(&known));
+    sb_free(&known);
+    text_list_free(&names);
+    return LATHE_USAGE;
+}
+
+/* kernels/common beside the specification's own folder first, then that of every kernels directory. */
+static char **find_includes(const char *path, const struct text_list *dirs)
+{
+    struct text_list found = {0};
+    char *folder = path_dirname(path);
+    add_directory(&found, mem_printf("%s/../common", folder));
+    mem_free(folder);
+    for (int i = 0; i < dirs->count; i++)
+        add_directory(&found, path_join(dirs->items[i], "common"));
+    MEM_GROW(found.items, found.count, found.cap);
+    found.items[found.count] = NULL;
+    return found.items;
+}
+
+status spec_find(const char *name, const char *self, struct spec_place *out, struct err *e)
+{
+    struct text_list dirs = {0};
+    spec_directories(self, &dirs);
+    *out = (struct spec_place){0};
+    char *path = as_path(name);
+    if (!path)
+        path = in_directories(name, &dirs);
+    status s = LATHE_OK;
+    if (path)
+        *out = (struct spec_place){path, find_includes(path, &dirs)};
+    else
+        s = not_found(name, &dirs, e);
+    text_list_free(&dirs);
+    return s;
+}
+
+void spec_place_free(struct spec_place *place)
+{
+    for (char **d = place->include_dirs; d && *d; d++)
+        mem_free(*d);
+    mem_free(place->include_dirs);
+    mem_free(place->path);
+    *place = (struct spec_place){0};
+}
+
+static status set_sizes(struct problem *p, const struct text_list *sizes, struct err *e)
+{
+    for (int i = 0; i < sizes->count; i++) {
+        char name[MAX_DIM_NAME];
+        int64_t value;
+        status s = parse_dim("--size", sizes->items[i], name, &value, e);
+        if (s == LATHE_OK && (s = problem_set_dim(p, name, value, e)) != LATHE_OK)
+            err_prefix(e, "--size %s", sizes->items[i]);
+        if (s != LATHE_OK)
+            return s;
+    }
+    return problem_check_size(p, e);
+}
+
+status spec_load(const char *name, const struct text_list *sizes, const char *self, struct problem **out, struct err *e)
+{
+    struct spec_place place;
+    *out = NULL;
+    status s = spec_find(name, self, &place, e);
+    if (s != LATHE_OK)
+        return s;
+    json_t *json = NULL;
+    s = spec_read(place.path, &json, e);
+    if (s == LATHE_OK)
+        s = problem_from_json(json, place.path, (const char *const *)place.include_dirs, out, e);
+    if (s == LATHE_OK && (s = set_sizes(*out, sizes, e)) != LATHE_OK) {
+        problem_free(*out);
+        *out = NULL;
+    }
+    json_decref(json);
+    spec_place_free(&place);
+    return s;
+}

@@ -1,0 +1,29 @@
+/* find_spec.h: from what a user calls a specification to the file, and from the file to the problem at the size wanted.
+ */
+#ifndef LATHE_CLI_FIND_SPEC_H
+#define LATHE_CLI_FIND_SPEC_H
+
+#include "cli/options.h"
+#include "model/problem.h"
+
+struct spec_place {
+    char *path;          /* the specification file */
+    char **include_dirs; /* where its sources' includes are looked for; ended by NULL */
+};
+
+/* name: a .lua file, a folder with a spec.lua, or the name of a folder in a kernels directory. Kernels directories, in
+ * this order: each of $LATHE_KERNELS (separated by colons), ./kernels, ../kernels and ../share/lathe/kernels as seen
+ * from the folder of `self` (this binary). LATHE_USAGE lists what there is. */
+status spec_find(const char *name, const char *self, struct spec_place *out, struct err *e);
+void spec_place_free(struct spec_place *place);
+
+/* The kernels directories that exist, each once; and the names of the specifications in one, sorted. */
+void spec_directories(const char *self, struct text_list *out);
+void spec_names(const char *directory, struct text_list *out);
+void text_list_free(struct text_list *l);
+
+/* spec_find, then the problem with "DIM=N" sizes put in and checked. Free with problem_free. */
+status spec_load(const char *name, const struct text_list *sizes, const char *self, struct problem **out,
+                 struct err *e);
+
+#endif

@@ -1,0 +1,94 @@
+/* help.c: the text of --help, made from the option tables so that it cannot disagree with the parser. Plain text, 80
+ * columns, no control characters. */
+#include "cli/options.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 80, LEFT = 24 };
+
+static bool positional(const struct option_row *r)
+{
+    return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED;
+}
+
+/* Appends words of `text`, breaking lines before `WIDTH`; `at` is the column already reached on this line, `indent`
+ * where the next lines begin. A newline in the text starts a new line there. */
+static void wrap(struct strbuf *b, const char *text, int at, int indent)
+{
+    bool fresh = true; /* nothing stands on this line yet */
+    while (*text) {
+        if (*text == '\n') {
+            sb_addf(b, "\n%*s", indent, "");
+            at = indent;
+            fresh = true;
+            text++;
+            continue;
+        }
+        int len = (int)strcspn(text, " \n");
+        if (!fresh && at + 1 + len > WIDTH) {
+            sb_addf(b, "\n%*s", indent, "");
+            at = indent;
+            fresh = true;
+        }
+        if (!fresh) {
+            sb_add(b, " ");
+            at++;
+        }
+        sb_addn(b, text, (size_t)len);
+        at += len;
+        fresh = false;
+        text += len;
+        text += *text == ' ';
+    }
+    sb_add(b, "\n");
+}
+
+void help_row(struct strbuf *b, const char *left, const char *right)
+{
+    sb_addf(b, "  %s", left);
+    int at = 2 + (int)strlen(left);
+    if (at > LEFT - 2)
+        sb_addf(b, "\n%*s", LEFT, "");
+    else
+        sb_addf(b, "%*s", LEFT - at, "");
+    wrap(b, right, LEFT, LEFT);
+}
+
+void help_paragraph(struct strbuf *b, const char *text)
+{
+    wrap(b, text, 0, 0);
+}
+
+void options_usage(struct strbuf *b, const char *command, const struct option_row *rows)
+{
+    sb_addf(b, "usage: lathe %s [options]", command);
+    for (const struct option_row *r = rows; r->name; r++)
+        if (positional(r))
+            sb_addf(b, r->kind == OPTION_NEEDED ? " %s" : " [%s]", r->name);
+}
+
+void options_help(struct strbuf *b, const struct option_row *rows)
+{
+    sb_add(b, positional(rows) && rows->name ? "\n" : "");
+    for (const struct option_row *r = rows; r->name; r++)
+        if (positional(r))
+            help_row(b, r->name, r->help);
+    sb_add(b, "\noptions:\n");
+    for (const struct option_row *r = rows; r->name; r++) {
+        if (positional(r))
+            continue;
+        struct strbuf left = {0}, right = {0};
+        if (r->letter)
+            sb_addf(&left, "-%c, ", r->letter);
+        sb_addf(&left, "--%s", r->name);
+        if (r->arg)
+            sb_addf(&left, " %s", r->arg);
+        sb_add(&right, r->help);
+        if (r->initial)
+            sb_addf(&right, " (default %s)", r->initial);
+        help_row(b, sb_str(&left), sb_str(&right));
+        sb_free(&left);
+        sb_free(&right);
+    }
+    help_row(b, "-h, --help", "this text");
+}

@@ -1,0 +1,84 @@
+/* output.c: stdout with its errors seen, and questions to the terminal. */
+#include "cli/output.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Set once EPIPE was met. Global because stdout is. */
+static bool reader_gone;
+
+status out_text(const char *text, size_t len, struct err *e)
+{
+    while (len > 0 && !reader_gone) {
+        ssize_t n = write(STDOUT_FILENO, text, len);
+        if (n >= 0) {
+            text += n;
+            len -= (size_t)n;
+        } else if (errno == EPIPE) {
+            reader_gone = true;
+        } else if (errno != EINTR && errno != EAGAIN) {
+            return err_set(e, LATHE_IO, "cannot write the result to standard output: %s", strerror(errno));
+        }
+    }
+    return LATHE_OK;
+}
+
+status out_buffer(struct strbuf *b, struct err *e)
+{
+    status s = out_text(sb_str(b), b->len, e);
+    sb_free(b);
+    return s;
+}
+
+/* 15 digits: every decimal text of up to 15 digits (0.1, 4.9132) is printed as it was written. */
+enum { JSON_STYLE = JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY };
+
+static int append(const char *s, size_t n, void *ctx)
+{
+    sb_addn(ctx, s, n);
+    return 0;
+}
+
+void json_line(struct strbuf *b, const json_t *j)
+{
+    json_dump_callback(j, append, b, JSON_STYLE);
+}
+
+status out_json(const json_t *j, struct err *e)
+{
+    struct strbuf b = {0};
+    if (json_dump_callback(j, append, &b, JSON_STYLE | JSON_INDENT(2)) != 0) {
+        sb_free(&b);
+        return err_set(e, LATHE_INTERNAL, "a result cannot be printed as JSON");
+    }
+    sb_add(&b, "\n");
+    return out_buffer(&b, e);
+}
+
+bool out_reader_gone(void)
+{
+    return reader_gone;
+}
+
+bool is_terminal(FILE *f)
+{
+    const char *term = getenv("TERM");
+    return isatty(fileno(f)) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool wants_colour(FILE *f)
+{
+    const char *no = getenv("NO_COLOR");
+    return is_terminal(f) && !(no && *no);
+}
+
+int terminal_columns(FILE *f)
+{
+    struct winsize w;
+    if (ioctl(fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
+        return w.ws_col;
+    return 80;
+}

@@ -1,0 +1,24 @@
+/* output.h: results to stdout, and what is known of the terminals.
+ *
+ * A reader that went away (`lathe best | head`) is no failure: the rest of the output is dropped silently. Any other
+ * failure of stdout (a full disk, a closed descriptor) is LATHE_IO. */
+#ifndef LATHE_CLI_OUTPUT_H
+#define LATHE_CLI_OUTPUT_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include <jansson.h>
+#include <stdio.h>
+
+status out_text(const char *text, size_t len, struct err *e);
+status out_buffer(struct strbuf *b, struct err *e); /* writes and frees b */
+status out_json(const json_t *j, struct err *e);    /* indented, with a newline at the end */
+/* One line, no blanks to spare; appended. */
+void json_line(struct strbuf *b, const json_t *j);
+bool out_reader_gone(void); /* stdout's reader has closed its end: stop making output */
+
+bool is_terminal(FILE *f);     /* a terminal that understands cursor movement */
+bool wants_colour(FILE *f);    /* a terminal, and NO_COLOR is not set */
+int terminal_columns(FILE *f); /* 80 if it cannot be told */
+
+#endif

@@ -1,0 +1,34 @@
+/* report.h: the database's JSON trees (db/query.h, docs/json.md) as text for people. Shared by tune, best and show. */
+#ifndef LATHE_CLI_REPORT_H
+#define LATHE_CLI_REPORT_H
+
+#include "base/strbuf.h"
+#include <jansson.h>
+#include <stdbool.h>
+
+/* Reading a tree whose keys are documented: absent and null give NaN, 0 and "". */
+double tree_number(const json_t *object, const char *key);
+int64_t tree_int(const json_t *object, const char *key);
+const char *tree_text(const json_t *object, const char *key);
+bool tree_true(const json_t *object, const char *key);
+
+/* "M=128 N=32768 K=32768" */
+void report_size(struct strbuf *b, const json_t *size);
+/* "BM=128 BN=64" from {name: value}, in the object's order. */
+void report_configuration(struct strbuf *b, const json_t *configuration);
+
+/* best: array of trials, best first; baselines: array of trials or NULL, shown in the same columns below. Columns for
+ * problem, size, device and campaign appear only where the rows differ in them; `common` says above the table what they
+ * share. */
+void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
+
+/* One campaign in two lines: what it was, and how it went. */
+void report_campaign(struct strbuf *b, const json_t *campaign);
+/* Why trials failed: outcome, how often, the reason; reasons are cut to `columns` (0: whole). */
+void report_reasons(struct strbuf *b, const json_t *reasons, int columns);
+/* Trials in the order proposed, the last `limit` of them (0: all). */
+void report_trials(struct strbuf *b, const json_t *trials, int limit, int columns);
+/* One row a campaign. */
+void report_campaigns(struct strbuf *b, const json_t *campaigns);
+
+#endif

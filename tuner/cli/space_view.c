@@ -1,0 +1,117 @@
+/* space_view.c: opens what `lathe space` is asked about. A kernel that the target cannot run, or whose space is empty,
+ * is a finding and not a failure. */
+#include "cli/space_view.h"
+#include "base/mem.h"
+#include "cli/find_spec.h"
+#include "cli/pick_target.h"
+#include <string.h>
+
+static char *target_text(const struct target *t)
+{
+    return *t->name && strcmp(t->name, t->arch) != 0 ? mem_printf("%s (%s)", t->name, t->arch) : mem_strdup(t->arch);
+}
+
+/* The first of the kernel's requirements that the target does not meet, appended. */
+static bool target_does(const struct problem *p, const struct kernel *k, const struct target *t, struct strbuf *why)
+{
+    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
+    bool does = true;
+    kernel_slots_fixed(p, k, t, slots);
+    for (int i = 0; i < k->nrequires && does; i++) {
+        struct err e = {0};
+        if (expr_eval_bool(k->requires[i].expr, slots, &does, &e) != LATHE_OK) {
+            sb_add(why, e.text);
+            does = false;
+        } else if (!does) {
+            sb_add(why, "requires ");
+            expr_explain(why, k->requires[i].expr, slots);
+            if (k->requires[i].reason)
+                sb_addf(why, " (%s)", k->requires[i].reason);
+        }
+    }
+    mem_free(slots);
+    return does;
+}
+
+static status open_member(const struct view *v, const struct kernel *k, struct member *out, struct err *e)
+{
+    *out = (struct member){.kernel = k};
+    struct strbuf why = {0};
+    if (!target_does(v->problem, k, &v->target, &why)) {
+        out->refused = sb_take(&why);
+        return LATHE_OK;
+    }
+    struct err empty = {0};
+    status s = space_open(v->problem, k, &v->target, &out->space, &empty);
+    if (s == LATHE_OK)
+        return s;
+    out->space = NULL;
+    if (s != LATHE_NOTHING) {
+        *e = empty;
+        return s;
+    }
+    out->refused = mem_strdup(empty.text);
+    out->empty = true;
+    return LATHE_OK;
+}
+
+void view_close(struct view *v)
+{
+    for (int i = 0; i < v->count; i++) {
+        if (v->members[i].space)
+            space_close(v->members[i].space);
+        mem_free(v->members[i].refused);
+    }
+    mem_free(v->members);
+    mem_free(v->target_text);
+    if (v->problem)
+        problem_free(v->problem);
+}
+
+static status unknown_kernel(const struct problem *p, const char *name, struct err *e)
+{
+    const char **names = mem_alloc((size_t)(p->nkernels + 1) * sizeof *names);
+    struct strbuf all = {0};
+    for (int i = 0; i < p->nkernels; i++) {
+        names[i] = p->kernels[i].name;
+        sb_addf(&all, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = nearest_word(name, names, p->nkernels);
+    err_set(e, LATHE_USAGE, "--kernel: %.300s has no kernel '%.100s'\n%s%s%sthere are: %.1000s", p->path, name,
+            near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", sb_str(&all));
+    sb_free(&all);
+    mem_free(names);
+    return LATHE_USAGE;
+}
+
+status view_load(struct view *v, const struct cli *cli, const struct space_args *args, struct err *e)
+{
+    *v = (struct view){0};
+    status s = spec_load(args->spec, &args->sizes, cli->self, &v->problem, e);
+    if (s == LATHE_OK && args->kernel && problem_find_kernel(v->problem, args->kernel) < 0)
+        s = unknown_kernel(v->problem, args->kernel, e);
+    if (s == LATHE_OK)
+        s = pick_target(args->target, &v->target, e);
+    if (s == LATHE_OK)
+        v->target_text = target_text(&v->target);
+    return s;
+}
+
+bool view_wants(const struct kernel *k, const struct space_args *args)
+{
+    return args->kernel ? !strcmp(k->name, args->kernel) : !k->baseline;
+}
+
+status view_open(struct view *v, const struct space_args *args, struct err *e)
+{
+    v->members = mem_zalloc((size_t)v->problem->nkernels + 1, sizeof *v->members);
+    for (int i = 0; i < v->problem->nkernels; i++) {
+        const struct kernel *k = &v->problem->kernels[i];
+        if (!view_wants(k, args))
+            continue;
+        status s = open_member(v, k, &v->members[v->count++], e);
+        if (s != LATHE_OK)
+            return s;
+    }
+    return LATHE_OK;
+}

@@ -1,0 +1,43 @@
+/* space_view.h: what `lathe space` looks at: a specification at a size, on a target. Its three answers (count, list,
+ * explain) are in cmd_space.c and space_explain.c. */
+#ifndef LATHE_CLI_SPACE_VIEW_H
+#define LATHE_CLI_SPACE_VIEW_H
+
+#include "cli/cli.h"
+#include "search/space.h"
+
+struct space_args {
+    const char *spec, *kernel, *target, *explain;
+    struct text_list sizes;
+    bool count, list, json;
+};
+
+/* One kernel of the specification on the target. */
+struct member {
+    const struct kernel *kernel;
+    struct space *space; /* NULL: empty, or the target cannot run it */
+    char *refused;       /* why not; NULL if it has configurations */
+    bool empty;          /* no configuration is valid, as opposed to a target that does not do */
+};
+
+struct view {
+    struct problem *problem;
+    struct target target;
+    char *target_text;      /* "NVIDIA H200 (sm_90a)" */
+    struct member *members; /* filled by view_open */
+    int count;
+};
+
+/* Loads the specification and picks the target; opens no space. view_close is needed afterwards even if it fails. */
+status view_load(struct view *v, const struct cli *cli, const struct space_args *args, struct err *e);
+/* Opens the spaces of the kernels asked about. */
+status view_open(struct view *v, const struct space_args *args, struct err *e);
+void view_close(struct view *v);
+
+/* Is this kernel asked about? Baselines only by name: they have nothing to choose. */
+bool view_wants(const struct kernel *k, const struct space_args *args);
+
+/* --explain: whether one configuration is valid, or what refuses it. LATHE_NOTHING without a message if refused. */
+status space_explain_run(const struct view *v, const struct space_args *args, struct err *e);
+
+#endif

@@ -1,0 +1,35 @@
+/* table.h: rows and columns as aligned text, or as CSV.
+ *
+ * Cells are text; control characters in them are printed as blanks, so no cell can break the table or drive the
+ * terminal. Width is counted in columns of the terminal: UTF-8 is decoded, wide characters count two, combining marks
+ * none. */
+#ifndef LATHE_CLI_TABLE_H
+#define LATHE_CLI_TABLE_H
+
+#include "base/strbuf.h"
+
+enum table_align { TABLE_LEFT, TABLE_RIGHT };
+
+struct table;
+
+struct table *table_new(void);
+void table_free(struct table *t);
+
+/* All columns are declared before the first cell. limit: cells wider than this are cut with "..."; 0: never. */
+void table_column(struct table *t, const char *title, enum table_align align, int limit);
+/* The column just declared is left out by table_print if all its cells are empty. */
+void table_optional(struct table *t);
+
+/* The next cell, row by row. NULL or "": empty, printed as "-" in a number column. */
+void table_cell(struct table *t, const char *text);
+void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int table_rows(const struct table *t);
+
+void table_print(const struct table *t, struct strbuf *b); /* header, then rows, two blanks between columns */
+void table_csv(const struct table *t, struct strbuf *b);   /* RFC 4180: header line, CRLF, quoted where needed */
+
+int text_width(const char *utf8); /* columns on a terminal */
+/* Appends text, with control characters as blanks, cut to `limit` columns with "..." at its end (0: whole). */
+void text_cut(struct strbuf *b, const char *utf8, int limit);
+
+#endif

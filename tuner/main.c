@@ -1,0 +1,60 @@
+/* main.c: the process: its descriptors, its signals, its version, and the one place that prints an error and exits.
+ *
+ * The same binary is the coordinator and its workers: `lathe worker ...` (in no help) is what a campaign starts for
+ * compiling and for running on a device. */
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "trial/worker.h"
+#include "version.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A process started with one of its first three descriptors closed would get that number for the next file it opens,
+ * and results would be written into a database. They are filled here; standard output in a way that fails on writing,
+ * so that lost results are an error. */
+static void fill_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR) < 0)
+            _exit(status_exit_code(LATHE_IO));
+}
+
+static void out_of_memory(size_t bytes)
+{
+    fprintf(stderr, "lathe: out of memory (%zu bytes wanted)\nwhat a campaign has measured so far is in its database\n",
+            bytes);
+    _exit(status_exit_code(LATHE_NOMEM));
+}
+
+/* The path of this binary, for starting workers: argv[0] may be relative to a PATH that is not known. */
+static void find_self(char *out, size_t size, const char *argv0)
+{
+    ssize_t n = readlink("/proc/self/exe", out, size - 1);
+    if (n > 0)
+        out[n] = 0;
+    else
+        snprintf(out, size, "%s", argv0);
+}
+
+int main(int argc, char **argv)
+{
+    fill_descriptors();
+    signal(SIGPIPE, SIG_IGN); /* a reader or a worker that went away is seen by the write that fails */
+    mem_on_failure(out_of_memory);
+    if (argc >= 3 && !strcmp(argv[1], "worker"))
+        return worker_main(argc - 2, argv + 2);
+    static char self[PATH_MAX];
+    find_self(self, sizeof self, argc > 0 ? argv[0] : "lathe");
+    char *line = cli_quote_all(argc, argv);
+    struct cli cli = {.self = self, .version = LATHE_VERSION, .command_line = line};
+    struct err e = {0};
+    status s = cli_run(&cli, argc, argv, &e);
+    if (s != LATHE_OK && *e.text)
+        fprintf(stderr, "lathe: %s\n", e.text);
+    mem_free(line);
+    return status_exit_code(s);
+}
