@@ -1,0 +1,130 @@
+/* check.c: see check.h. One compile farm a target; results are told kernel by kernel. */
+#include "campaign/check.h"
+#include "base/mem.h"
+#include "model/source.h"
+#include "trial/compile_farm.h"
+#include <string.h>
+#include <unistd.h>
+
+struct checking {
+    const struct check_request *request;
+    uv_loop_t *loop;
+    struct compile_farm *farm;
+    struct target target;
+    struct check_result *result;
+    bool no_compiler;
+};
+
+struct one {
+    struct checking *c;
+    char *text;
+};
+
+static void on_compiled(void *ctx, const struct compile_answer *a)
+{
+    struct one *one = ctx;
+    struct check_result *r = one->c->result;
+    r->tried++;
+    r->seconds += a->seconds;
+    if (a->end == COMPILE_DONE) r->compiled++;
+    if (a->end == COMPILE_FAILED) one->c->no_compiler = true;
+    if (a->end != COMPILE_DONE && !*r->first_failure)
+        snprintf(r->first_failure, sizeof r->first_failure, "%.400s: %.1100s", one->text, a->text ? a->text : "");
+    mem_free(one->text);
+    mem_free(one);
+}
+
+static status queue_one(struct checking *c, const struct space *space, uint64_t index, const char *source, struct err *e)
+{
+    const struct kernel *k = space_kernel(space);
+    config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
+    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
+    char **defines = NULL;
+    int n = 0;
+    space_at(space, index, choice);
+    kernel_slots_fixed(c->request->problem, k, &c->target, slots);
+    status s = kernel_slots_config(k, choice, slots, e);
+    if (!s) s = source_defines(k, slots, &defines, &n, e);
+    if (!s) {
+        struct one *one = mem_zalloc(1, sizeof *one);
+        struct strbuf text = {0};
+        config_print(&text, k, slots, choice);
+        *one = (struct one){c, sb_take(&text)};
+        struct compile_job job = {.source = source, .name = k->name, .defines = defines, .ndefines = n};
+        compile_farm_add(c->farm, &job, on_compiled, one);
+        source_defines_free(defines, n);
+    }
+    mem_free(choice);
+    mem_free(slots);
+    return s;
+}
+
+static status check_space(struct checking *c, const struct space *space, struct err *e)
+{
+    const struct kernel *k = space_kernel(space);
+    struct strbuf source = {0};
+    status s = source_epilogue(c->request->problem, &source, e);
+    sb_add(&source, k->source ? k->source : "");
+    struct rng rng;
+    rng_seed(&rng, c->request->seed);
+    uint64_t size = space_size(space), sample = (uint64_t)c->request->sample;
+    c->result->space_size = size;
+    for (uint64_t i = 0; i < (size < sample ? size : sample) && !s; i++)
+        s = queue_one(c, space, size <= sample ? i : space_random(space, &rng), sb_str(&source), e);
+    while (compile_farm_pending(c->farm)) uv_run(c->loop, UV_RUN_ONCE);
+    sb_free(&source);
+    return s;
+}
+
+/* A baseline has one configuration and no space to speak of: the same path serves it. */
+static status check_kernel(struct checking *c, const struct kernel *k, bool *failed, struct err *e)
+{
+    struct check_result result = {.kernel = k, .arch = c->target.arch};
+    c->result = &result;
+    struct space *space;
+    status s = space_open(c->request->problem, k, &c->target, &space, e);
+    if (s == LATHE_NOTHING) {
+        snprintf(result.skipped, sizeof result.skipped, "%.390s", e->text);
+        s = LATHE_OK;
+    } else if (!s) {
+        s = check_space(c, space, e);
+        space_close(space);
+    }
+    if (!s) c->request->on_result(c->request->ctx, &result);
+    if (!s && c->no_compiler) s = err_set(e, LATHE_COMPILER, "%s", result.first_failure);
+    *failed |= result.compiled < result.tried;
+    return s;
+}
+
+static status check_arch(const struct check_request *r, uv_loop_t *loop, const char *arch, bool *failed, struct err *e)
+{
+    struct checking c = {.request = r, .loop = loop};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int workers = r->workers > 0 ? r->workers : cores > 0 ? (int)cores : 1;
+    status s = target_named(arch, &c.target, e);
+    if (!s) s = compile_farm_open(loop, r->self, workers, c.target.arch, false, 300, &c.farm, e);
+    for (int i = 0; i < r->problem->nkernels && !s; i++) {
+        const struct kernel *k = &r->problem->kernels[i];
+        if (!k->source || (r->kernel && strcmp(r->kernel, k->name) != 0)) continue;
+        s = check_kernel(&c, k, failed, e);
+    }
+    compile_farm_close(c.farm);
+    return s;
+}
+
+status check_run(const struct check_request *r, struct err *e)
+{
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    bool failed = false;
+    status s = LATHE_OK;
+    if (r->kernel && problem_find_kernel(r->problem, r->kernel) < 0)
+        s = err_set(e, LATHE_USAGE, "%s has no kernel \"%s\"", r->problem->name, r->kernel);
+    for (int i = 0; i < r->narchs && !s; i++) s = check_arch(r, &loop, r->archs[i], &failed, e);
+    for (int i = 0; i < 2000 && uv_loop_close(&loop); i++) {
+        uv_run(&loop, UV_RUN_NOWAIT);
+        usleep(1000);
+    }
+    if (!s && failed) s = err_set(e, LATHE_SPEC, "%s: some configurations do not compile", r->problem->name);
+    return s;
+}

@@ -1,0 +1,34 @@
+/* check.h: does a specification compile? A random sample of each kernel's space, for targets that need not be here. */
+#ifndef LATHE_CAMPAIGN_CHECK_H
+#define LATHE_CAMPAIGN_CHECK_H
+
+#include "model/problem.h"
+#include "search/space.h"
+
+struct check_result {
+    const struct kernel *kernel;
+    const char *arch;
+    uint64_t space_size;
+    int tried, compiled;
+    double seconds;                 /* compiler's time, summed over what was not cached */
+    char first_failure[1600];       /* configuration and log, "" if none */
+    char skipped[400];              /* why the kernel is not for this target, "" if it is */
+};
+
+struct check_request {
+    struct problem *problem;
+    const char *kernel;             /* NULL: all */
+    const char *const *archs;       /* "sm_80", "sm_90a", "sm_100", "host" */
+    int narchs;
+    int sample;                     /* configurations a kernel and target; the whole space if it is smaller */
+    uint64_t seed;
+    int workers;                    /* 0: one a core */
+    const char *self;
+    void (*on_result)(void *ctx, const struct check_result *r);
+    void *ctx;
+};
+
+/* LATHE_SPEC when anything did not compile. */
+status check_run(const struct check_request *r, struct err *e);
+
+#endif

@@ -1,0 +1,198 @@
+/* export_cu.c: puts the exported file together: provenance, parameters, epilogue, kernels, launcher, self-test. */
+#include "base/mem.h"
+#include "export/internal.h"
+#include "model/source.h"
+#include <string.h>
+
+static void print_name(struct strbuf *b, int slot, char *const *index, int rank, void *ctx)
+{
+    const struct scope *scope = ctx;
+    sb_add(b, scope->names[slot].name);
+}
+
+status export_expr(struct exporter *x, const struct expr *e, struct err *err)
+{
+    struct expr_c how = {.precision = EXPR_C_DOUBLE, .known = x->known, .name = print_name, .ctx = (void *)&x->k->scope};
+    return expr_print_c(x->out, e, &how, err);
+}
+
+status export_problem_expr(struct exporter *x, const struct expr *e, struct err *err)
+{
+    struct expr_c how = {.precision = EXPR_C_DOUBLE, .name = print_name, .ctx = (void *)&x->p->scope};
+    return expr_print_c(x->out, e, &how, err);
+}
+
+void export_dim_params(struct exporter *x)
+{
+    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%sint64_t %s", i ? ", " : "", x->p->dims[i].name);
+}
+
+bool export_has_gemm(const struct kernel *k)
+{
+    for (int i = 0; i < k->nsteps; i++)
+        if (k->steps[i].kind == STEP_GEMM) return true;
+    return false;
+}
+
+/* --- provenance --- */
+
+/* One comment line; what would break it becomes a space. */
+static void comment(struct strbuf *b, const char *label, const char *text)
+{
+    sb_addf(b, "//   %-14s", label);
+    for (const char *c = text; *c; c++) sb_addn(b, (unsigned char)*c < ' ' || *c == '\\' ? " " : c, 1);
+    sb_add(b, "\n");
+}
+
+static const char *text_of(const json_t *j, const char *key)
+{
+    const char *s = json_string_value(json_object_get(j, key));
+    return s ? s : "";
+}
+
+static void times_text(struct strbuf *b, const json_t *trial)
+{
+    const struct {
+        const char *key, *label;
+    } times[] = {{"time_ms", "trial"}, {"cold_ms", "cold"}, {"sustained_ms", "sustained"}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        const json_t *v = json_object_get(trial, times[i].key);
+        if (json_is_number(v)) sb_addf(b, "%s%.5g ms (%s)", b->len ? ", " : "", json_number_value(v), times[i].label);
+    }
+}
+
+static void number_text(struct strbuf *b, const json_t *trial, const char *key, const char *fmt)
+{
+    const json_t *v = json_object_get(trial, key);
+    if (json_is_number(v)) sb_addf(b, fmt, json_number_value(v));
+}
+
+static void print_provenance(struct exporter *x)
+{
+    const json_t *pr = x->in->provenance, *trial = json_object_get(pr, "trial");
+    const struct target *t = x->in->target;
+    struct strbuf line = {0};
+    sb_addf(x->out, "// %s: %s\n//\n// Found by lathe; tuned for:\n", x->p->name, x->p->summary ? x->p->summary : "");
+    problem_size_text(x->p, &line);
+    comment(x->out, "size", sb_str(&line));
+    sb_free(&line);
+    sb_addf(&line, "%s, target %s, driver %s", t->name, t->arch, text_of(pr, "driver"));
+    comment(x->out, "device", sb_str(&line));
+    sb_free(&line);
+    comment(x->out, "compiler", text_of(pr, "toolchain"));
+    comment(x->out, "kernel", x->k->name);
+    config_print(&line, x->k, x->slots, x->in->choice);
+    comment(x->out, "configuration", sb_str(&line));
+    sb_free(&line);
+    times_text(&line, trial);
+    comment(x->out, "time", sb_str(&line));
+    sb_free(&line);
+    number_text(&line, trial, "error", "relative Frobenius %.3g, ");
+    number_text(&line, trial, "max_abs", "largest absolute %.3g, against the reference in double");
+    comment(x->out, "error", sb_str(&line));
+    sb_free(&line);
+    size_t i;
+    json_t *baseline;
+    json_array_foreach(json_object_get(pr, "baselines"), i, baseline)
+    {
+        sb_addf(&line, "%s: ", text_of(baseline, "kernel"));
+        struct strbuf times = {0};
+        times_text(&times, baseline);
+        sb_add(&line, sb_str(&times));
+        sb_free(&times);
+        comment(x->out, "baseline", sb_str(&line));
+        sb_free(&line);
+    }
+    sb_addf(&line, "%lld of campaign %lld, seed-checked, by lathe %s", (long long)json_integer_value(json_object_get(trial, "id")),
+            (long long)json_integer_value(json_object_get(trial, "campaign")), text_of(pr, "tool_version"));
+    comment(x->out, "trial", sb_str(&line));
+    sb_free(&line);
+}
+
+static void print_usage(struct exporter *x)
+{
+    const char *arch = strcmp(x->in->target->arch, "host") ? x->in->target->arch : "sm_80";
+    const char *number = arch + 3, *libs = export_has_gemm(x->k) ? " -lcublas" : "";
+    sb_addf(x->out,
+            "//\n// Build:     nvcc -std=c++17 -gencode arch=compute_%s,code=%s -c FILE.cu\n"
+            "// Self-test: nvcc -std=c++17 -gencode arch=compute_%s,code=%s -DLATHE_SELFTEST FILE.cu -o selftest%s && ./selftest\n"
+            "// The launcher is at the end. It never gives a wrong result for a size: one that this configuration cannot serve\n"
+            "// returns cudaErrorInvalidValue.\n\n",
+            number, arch, number, arch, libs);
+}
+
+/* --- parts --- */
+
+static status print_parameters(struct exporter *x, struct err *e)
+{
+    char **defines;
+    int n;
+    status s = source_defines(x->k, x->slots, &defines, &n, e);
+    if (s) return s;
+    for (int i = 0; i < n; i++) {
+        const char *equals = strchr(defines[i], '=');
+        int name = equals ? (int)(equals - defines[i]) : (int)strlen(defines[i]);
+        sb_addf(x->out, "#define %.*s %s\n", name, defines[i], equals ? equals + 1 : "1");
+    }
+    source_defines_free(defines, n);
+    sb_add(x->out, "\n");
+    return LATHE_OK;
+}
+
+/* Whether a let follows from dims or scalars, given the same of the lets before it. */
+static bool depends_on_size(const struct exporter *x, const struct expr *e, const bool *let_depends, int nlets)
+{
+    for (int s = 0; s < x->k->first_limit; s++)
+        if (expr_uses(e, s)) return true;
+    for (int l = 0; l < nlets; l++)
+        if (let_depends[l] && expr_uses(e, x->k->first_let + l)) return true;
+    return false;
+}
+
+static void find_known(struct exporter *x)
+{
+    const struct kernel *k = x->k;
+    bool *depends = mem_zalloc((size_t)k->nlets + 1, sizeof *depends);
+    x->known = mem_zalloc((size_t)k->scope.count + 1, sizeof *x->known);
+    for (int s = k->first_limit; s < k->first_let; s++) x->known[s] = x->slots[s];
+    for (int l = 0; l < k->nlets; l++) {
+        depends[l] = depends_on_size(x, k->lets[l].expr, depends, l);
+        if (!depends[l]) x->known[k->first_let + l] = x->slots[k->first_let + l];
+    }
+    mem_free(depends);
+}
+
+static status print_all(struct exporter *x, struct err *e)
+{
+    print_provenance(x);
+    print_usage(x);
+    sb_add(x->out, "#include <cuda_runtime.h>\n");
+    if (export_has_gemm(x->k)) sb_add(x->out, "#include <cublas_v2.h>\n");
+    sb_add(x->out, "#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+    status s = print_parameters(x, e);
+    if (!s) s = source_epilogue(x->p, x->out, e);
+    if (s) return s;
+    if (x->k->source) sb_addf(x->out, "\n%s\n", x->k->source);
+    sb_add(x->out, expr_c_helpers());
+    s = export_launcher(x, e);
+    if (!s) s = export_selftest(x, e);
+    return s;
+}
+
+status export_cu(const struct export_input *in, struct strbuf *out, struct err *e)
+{
+    struct exporter x = {.in = in, .p = in->problem, .k = in->kernel, .out = out};
+    char *function = mem_printf("lathe_%s", in->problem->name);
+    x.function = function;
+    x.slots = mem_zalloc((size_t)x.k->scope.count + 1, sizeof *x.slots);
+    kernel_slots_fixed(x.p, x.k, in->target, x.slots);
+    status s = kernel_slots_config(x.k, in->choice, x.slots, e);
+    if (!s) {
+        find_known(&x);
+        s = print_all(&x, e);
+    }
+    mem_free(function);
+    mem_free(x.slots);
+    mem_free(x.known);
+    return s;
+}

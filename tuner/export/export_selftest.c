@@ -1,0 +1,284 @@
+/* export_selftest.c: main() of the exported file under LATHE_SELFTEST: a few small sizes against a plain loop in double
+ * (or against the specification's reference kernel, where the problem is no GEMM), outputs poisoned, two calls each. */
+#include "base/mem.h"
+#include "export/internal.h"
+#include "model/source.h"
+#include <string.h>
+
+/* --- the exact answer on the host --- */
+
+struct host_names {
+    const struct problem *p;
+};
+
+/* Names of the epilogue's scope on the host: tensors are vectors h_NAME. */
+static void print_name(struct strbuf *b, int slot, char *const *index, int rank, void *ctx)
+{
+    const struct problem *p = ((struct host_names *)ctx)->p;
+    const char *name = p->epilogue_scope.names[slot].name;
+    if (!rank) {
+        sb_addf(b, "%s", name);
+        return;
+    }
+    const struct tensor *t = &p->tensors[problem_find_tensor(p, name)];
+    sb_addf(b, "(double)h_%s[(size_t)0", name);
+    for (int d = 0; d < rank; d++) {
+        sb_addf(b, " + (size_t)(%s)", index[d]);
+        for (int k = d + 1; k < rank; k++) sb_addf(b, " * (size_t)%s", expr_text(t->shape[k]));
+    }
+    sb_add(b, "]");
+}
+
+static const char *index_name(const struct problem *p, int axis)
+{
+    return p->epilogue_scope.names[p->epilogue_index + axis].name;
+}
+
+static status print_gemm_loop(struct exporter *x, struct err *e)
+{
+    const struct problem *p = x->p;
+    const struct gemm *g = &p->reference.gemm;
+    const struct tensor *a = &p->tensors[g->a], *b = &p->tensors[g->b], *c = &p->tensors[g->c];
+    const char *rows = expr_text(c->shape[0]), *columns = expr_text(c->shape[1]);
+    const char *inner = expr_text(a->shape[g->trans_a ? 0 : 1]);
+    const char *i = p->epilogue ? index_name(p, 0) : "lathe_i", *j = p->epilogue ? index_name(p, 1) : "lathe_j";
+    sb_addf(x->out,
+            "    for (int64_t %s = 0; %s < (%s); %s++)\n        for (int64_t %s = 0; %s < (%s); %s++) {\n"
+            "            double z = 0;\n            for (int64_t lathe_k = 0; lathe_k < (%s); lathe_k++)\n"
+            "                z += (double)h_%s[",
+            i, i, rows, i, j, j, columns, j, inner, a->name);
+    if (g->trans_a) sb_addf(x->out, "lathe_k * (%s) + %s", expr_text(a->shape[1]), i);
+    else sb_addf(x->out, "%s * (%s) + lathe_k", i, inner);
+    sb_addf(x->out, "] * (double)h_%s[", b->name);
+    if (g->trans_b) sb_addf(x->out, "%s * (%s) + lathe_k", j, inner);
+    else sb_addf(x->out, "lathe_k * (%s) + %s", expr_text(b->shape[1]), j);
+    sb_add(x->out, "];\n");
+    if (p->reference.bias >= 0) sb_addf(x->out, "            z += (double)h_%s[%s];\n", p->tensors[p->reference.bias].name, j);
+    sb_addf(x->out, "            r_%s[(size_t)(%s * (%s) + %s)] = ", c->name, i, columns, j);
+    status s = LATHE_OK;
+    if (p->epilogue) {
+        struct host_names names = {p};
+        struct expr_c how = {.precision = EXPR_C_DOUBLE, .name = print_name, .ctx = &names};
+        s = expr_print_c(x->out, p->epilogue, &how, e);
+    } else {
+        sb_add(x->out, "z");
+    }
+    sb_add(x->out, ";\n        }\n");
+    return s;
+}
+
+/* The reference kernel and its launcher, out of the way of the winner's names. */
+static status print_reference_kernel(struct exporter *x, struct err *e)
+{
+    const struct kernel *k = x->p->reference.kernel;
+    struct exporter r = *x;
+    char *function = mem_printf("%s_reference", x->function);
+    config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
+    r.k = k;
+    r.function = function;
+    r.slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.slots);
+    r.known = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.known);
+    kernel_slots_fixed(x->p, k, x->in->target, r.slots);
+    status s = kernel_slots_config(k, choice, r.slots, e);
+    for (int i = k->first_limit; i < k->first_let; i++) r.known[i] = r.slots[i];
+    sb_addf(x->out, "namespace lathe_reference {\n%s\n", k->source ? k->source : "");
+    if (!s) s = export_launcher(&r, e);
+    sb_add(x->out, "} // namespace lathe_reference\n\n");
+    mem_free(function);
+    mem_free(choice);
+    mem_free(r.slots);
+    mem_free(r.known);
+    return s;
+}
+
+/* --- one size --- */
+
+static status print_count(struct exporter *x, const struct tensor *t, struct err *e)
+{
+    sb_addf(x->out, "    const size_t n_%s = (size_t)1", t->name);
+    for (int d = 0; d < t->rank; d++) {
+        sb_add(x->out, " * (size_t)(");
+        status s = export_problem_expr(x, t->shape[d], e);
+        if (s) return s;
+        sb_add(x->out, ")");
+    }
+    sb_add(x->out, ";\n");
+    return LATHE_OK;
+}
+
+static status print_tensors(struct exporter *x, struct err *e)
+{
+    const struct problem *p = x->p;
+    for (int i = 0; i < p->ntensors; i++) {
+        const struct tensor *t = &p->tensors[i];
+        const char *type = dtype_ctype(t->dtype);
+        status s = print_count(x, t, e);
+        if (s) return s;
+        sb_addf(x->out, "    std::vector<%s> h_%s(n_%s);\n    %s *%s = 0;\n", type, t->name, t->name, type, t->name);
+        sb_addf(x->out, "    LATHE_OK(cudaMalloc((void **)&%s, n_%s * sizeof(%s)));\n", t->name, t->name, type);
+        if (t->output) {
+            sb_addf(x->out, "    std::vector<double> r_%s(n_%s);\n", t->name, t->name);
+            continue;
+        }
+        sb_addf(x->out, "    for (size_t i = 0; i < n_%s; i++) h_%s[i] = (%s)lathe_%s(", t->name, t->name, type,
+                t->fill == FILL_NORMAL ? "normal" : "uniform");
+        s = export_problem_expr(x, t->fill_a, e);
+        if (s) return s;
+        sb_add(x->out, ", ");
+        s = export_problem_expr(x, t->fill_b, e);
+        if (s) return s;
+        sb_addf(x->out, ");\n    LATHE_OK(cudaMemcpy(%s, h_%s.data(), n_%s * sizeof(%s), cudaMemcpyHostToDevice));\n",
+                t->name, t->name, t->name, type);
+    }
+    return LATHE_OK;
+}
+
+static void print_call(struct exporter *x, const char *prefix, const char *function)
+{
+    const struct problem *p = x->p;
+    sb_addf(x->out, "%s%s(", prefix, function);
+    for (int i = 0; i < p->ntensors; i++) sb_addf(x->out, "%s, ", p->tensors[i].name);
+    for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "%s%s", i ? ", " : "", p->dims[i].name);
+    for (int i = 0; i < p->nscalars; i++) sb_addf(x->out, ", %s", p->scalars[i].name);
+    sb_add(x->out, ", workspace, workspace_bytes, 0)");
+}
+
+static void print_workspace(struct exporter *x, const char *function)
+{
+    sb_addf(x->out, "    workspace_bytes = %s_workspace(", function);
+    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s%s", i ? ", " : "", x->p->dims[i].name);
+    sb_add(x->out, ");\n    LATHE_OK(cudaMalloc(&workspace, workspace_bytes + 256));\n"
+                   "    LATHE_OK(cudaMemset(workspace, 0xff, workspace_bytes + 256));\n");
+}
+
+static void print_poison(struct exporter *x)
+{
+    const struct problem *p = x->p;
+    for (int i = 0; i < p->ntensors; i++)
+        if (p->tensors[i].output)
+            sb_addf(x->out, "        LATHE_OK(cudaMemset(%s, 0xff, n_%s * sizeof(%s)));\n", p->tensors[i].name,
+                    p->tensors[i].name, dtype_ctype(p->tensors[i].dtype));
+}
+
+static void print_compare(struct exporter *x)
+{
+    const struct problem *p = x->p;
+    for (int i = 0; i < p->ntensors; i++) {
+        const struct tensor *t = &p->tensors[i];
+        if (!t->output) continue;
+        sb_addf(x->out,
+                "        LATHE_OK(cudaMemcpy(h_%s.data(), %s, n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
+                "        for (size_t i = 0; i < n_%s; i++) {\n"
+                "            double r = r_%s[i], diff = fabs((double)h_%s[i] - r);\n"
+                "            if (!(diff <= %.17g + %.17g * fabs(r)) && bad++ < 3)\n"
+                "                printf(\"%s[%%zu]: got %%.9g, wanted %%.9g\\n\", i, (double)h_%s[i], r);\n"
+                "            d2 += diff * diff;\n            r2 += r * r;\n        }\n",
+                t->name, t->name, t->name, dtype_ctype(t->dtype), t->name, t->name, t->name, p->tolerance.atol,
+                p->tolerance.rtol, t->name, t->name);
+    }
+}
+
+static status print_reference(struct exporter *x, struct err *e)
+{
+    const struct problem *p = x->p;
+    if (p->reference.kind == REFERENCE_GEMM) return print_gemm_loop(x, e);
+    char *function = mem_printf("%s_reference", x->function);
+    char *qualified = mem_printf("lathe_reference::%s", function);
+    print_workspace(x, qualified);
+    sb_add(x->out, "    LATHE_OK(");
+    print_call(x, "lathe_reference::", function);
+    sb_add(x->out, ");\n    LATHE_OK(cudaDeviceSynchronize());\n    LATHE_OK(cudaFree(workspace));\n");
+    for (int i = 0; i < p->ntensors; i++) {
+        const struct tensor *t = &p->tensors[i];
+        if (!t->output) continue;
+        sb_addf(x->out,
+                "    LATHE_OK(cudaMemcpy(h_%s.data(), %s, n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
+                "    for (size_t i = 0; i < n_%s; i++) r_%s[i] = (double)h_%s[i];\n",
+                t->name, t->name, t->name, dtype_ctype(t->dtype), t->name, t->name, t->name);
+    }
+    mem_free(function);
+    mem_free(qualified);
+    return LATHE_OK;
+}
+
+static status print_check_function(struct exporter *x, struct err *e)
+{
+    const struct problem *p = x->p;
+    sb_add(x->out, "// 1: right, 0: wrong, -1: this configuration refuses the size\nstatic int lathe_check(");
+    export_dim_params(x);
+    sb_add(x->out, ")\n{\n    void *workspace = 0;\n    size_t workspace_bytes = 0;\n");
+    for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "    (void)%s;\n", p->dims[i].name);
+    for (int i = 0; i < p->nscalars; i++)
+        sb_addf(x->out, "    const float %s = (float)%.17g;\n    (void)%s;\n", p->scalars[i].name, p->scalars[i].value,
+                p->scalars[i].name);
+    status s = print_tensors(x, e);
+    if (!s) s = print_reference(x, e);
+    if (s) return s;
+    print_workspace(x, x->function);
+    sb_add(x->out, "    size_t bad = 0;\n    double d2 = 0, r2 = 0;\n    int refused = 0;\n"
+                   "    for (int call = 0; call < 2 && !refused; call++) {\n");
+    print_poison(x);
+    sb_add(x->out, "        cudaError_t error = ");
+    print_call(x, "", x->function);
+    sb_add(x->out, ";\n        if (error == cudaErrorInvalidValue) {\n            refused = 1;\n            cudaGetLastError();\n"
+                   "            break;\n        }\n        LATHE_OK(error);\n        LATHE_OK(cudaDeviceSynchronize());\n");
+    print_compare(x);
+    sb_add(x->out, "    }\n    cudaFree(workspace);\n");
+    for (int i = 0; i < p->ntensors; i++) sb_addf(x->out, "    cudaFree(%s);\n", p->tensors[i].name);
+    sb_add(x->out, "    printf(\"");
+    for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "%s%s=%%lld", i ? " " : "", p->dims[i].name);
+    sb_add(x->out, ": %s, relative Frobenius error %.3g\\n\"");
+    for (int i = 0; i < p->ndims; i++) sb_addf(x->out, ", (long long)%s", p->dims[i].name);
+    sb_add(x->out, ", refused ? \"refused\" : bad ? \"WRONG\" : \"right\", r2 > 0 ? sqrt(d2 / r2) : sqrt(d2));\n"
+                   "    return refused ? -1 : bad == 0;\n}\n\n");
+    return LATHE_OK;
+}
+
+static const char SELFTEST_HEAD[] =
+    "\n#ifdef LATHE_SELFTEST\n#include <stdio.h>\n#include <stdlib.h>\n#include <vector>\n\n"
+    "#define LATHE_OK(call)                                                                       \\\n"
+    "    do {                                                                                     \\\n"
+    "        cudaError_t lathe_error = (call);                                                    \\\n"
+    "        if (lathe_error != cudaSuccess) {                                                    \\\n"
+    "            printf(\"%s: %s\\nFAIL\\n\", #call, cudaGetErrorString(lathe_error));                \\\n"
+    "            exit(1);                                                                         \\\n"
+    "        }                                                                                    \\\n"
+    "    } while (0)\n\n"
+    "static unsigned long long lathe_state = 88172645463325252ull;\n"
+    "static double lathe_uniform(double a, double b)\n"
+    "{\n"
+    "    lathe_state ^= lathe_state << 13, lathe_state ^= lathe_state >> 7, lathe_state ^= lathe_state << 17;\n"
+    "    return a + (b - a) * ((double)(lathe_state >> 11) * 0x1p-53);\n"
+    "}\n"
+    "static inline double lathe_normal(double mean, double deviation)\n"
+    "{\n"
+    "    return mean + deviation * sqrt(-2 * log(1 - lathe_uniform(0, 1))) * cos(6.283185307179586 * lathe_uniform(0, 1));\n"
+    "}\n\n";
+
+/* Sizes: odd ones, round ones, and ones like the tuned shape; those the configuration refuses do not count. */
+static void print_main(struct exporter *x)
+{
+    static const int sizes[][4] = {{1, 1, 1, 1},       {17, 65, 130, 3},    {33, 47, 64, 5},    {64, 64, 64, 4},
+                                   {100, 36, 132, 8},  {128, 256, 512, 8},  {96, 160, 1024, 2}, {5, 300, 2048, 16}};
+    int nd = x->p->ndims, n = (int)(sizeof sizes / sizeof *sizes);
+    sb_addf(x->out, "int main(void)\n{\n    static const int64_t sizes[%d][%d] = {\n", n, nd);
+    for (int i = 0; i < n; i++) {
+        sb_add(x->out, "        {");
+        for (int d = 0; d < nd; d++) sb_addf(x->out, "%s%d", d ? ", " : "", sizes[i][d % 4]);
+        sb_add(x->out, "},\n");
+    }
+    sb_addf(x->out, "    };\n    int right = 0, wrong = 0;\n    for (int i = 0; i < %d; i++) {\n        int r = lathe_check(", n);
+    for (int d = 0; d < nd; d++) sb_addf(x->out, "%ssizes[i][%d]", d ? ", " : "", d);
+    sb_add(x->out, ");\n        right += r == 1;\n        wrong += r == 0;\n    }\n"
+                   "    int pass = right > 0 && wrong == 0;\n    puts(pass ? \"PASS\" : \"FAIL\");\n    return !pass;\n}\n#endif\n");
+}
+
+status export_selftest(struct exporter *x, struct err *e)
+{
+    sb_add(x->out, SELFTEST_HEAD);
+    status s = LATHE_OK;
+    if (x->p->reference.kind == REFERENCE_KERNEL) s = print_reference_kernel(x, e);
+    if (!s) s = print_check_function(x, e);
+    print_main(x);
+    return s;
+}
