@@ -1,0 +1,160 @@
+// lathe.cuh: what every kernel shares. The one place that knows whether it is compiled for a GPU (NVRTC or nvcc, no
+// headers) or for a CPU (LATHE_HOST is 1, and the host shim stands before this text): every GPU-only construct has a
+// plain C++ twin here with the same meaning.
+//
+// Invariants: helpers never allocate, never synchronise unless their name says so, and take global and shared addresses
+// as ordinary pointers. A vector helper of N floats needs its address aligned to 4 * N bytes.
+#pragma once
+
+// Dynamic shared memory of the block, 128-byte aligned, as `unsigned char name[]`.
+#if LATHE_HOST
+#define LATHE_DYNAMIC_SHARED(name) unsigned char *name = lathe_host_shared()
+#else
+#define LATHE_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+#endif
+
+__device__ __forceinline__ constexpr int lathe_min(int a, int b) { return a < b ? a : b; }
+__device__ __forceinline__ constexpr int lathe_max(int a, int b) { return a > b ? a : b; }
+__device__ __forceinline__ constexpr int lathe_ceil_div(int a, int b) { return a / b + (a % b != 0); }
+
+// ---- vectors of 1, 2 or 4 floats as one memory access
+
+template <int N> struct lathe_pack;
+template <> struct lathe_pack<1> { typedef float type; };
+template <> struct lathe_pack<2> { typedef float2 type; };
+template <> struct lathe_pack<4> { typedef float4 type; };
+
+template <int N> __device__ __forceinline__ void lathe_load(float (&to)[N], const float *from) {
+    static_assert(N == 1 || N == 2 || N == 4, "a vector access moves 1, 2 or 4 floats");
+    typedef typename lathe_pack<N>::type pack;
+    union { pack p; float f[N]; } u;
+    u.p = *reinterpret_cast<const pack *>(from);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        to[i] = u.f[i];
+}
+
+template <int N> __device__ __forceinline__ void lathe_store(float *to, const float (&from)[N]) {
+    static_assert(N == 1 || N == 2 || N == 4, "a vector access moves 1, 2 or 4 floats");
+    typedef typename lathe_pack<N>::type pack;
+    union { pack p; float f[N]; } u;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        u.f[i] = from[i];
+    *reinterpret_cast<pack *>(to) = u.p;
+}
+
+// Data that no thread writes while the kernel runs: the read-only path.
+template <int N> __device__ __forceinline__ void lathe_load_const(float (&to)[N], const float *from) {
+#if LATHE_HOST
+    lathe_load<N>(to, from);
+#else
+    if (N == 4) {
+        asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(to[0]), "=f"(to[N > 1 ? 1 : 0]), "=f"(to[N > 2 ? 2 : 0]), "=f"(to[N > 3 ? 3 : 0])
+                     : "l"(from));
+    } else if (N == 2) {
+        asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[N > 1 ? 1 : 0]) : "l"(from));
+    } else {
+        asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(to[0]) : "l"(from));
+    }
+#endif
+}
+
+// Data that another block wrote earlier in this kernel: read from L2, never from a stale L1 line.
+template <int N> __device__ __forceinline__ void lathe_load_coherent(float (&to)[N], const float *from) {
+#if LATHE_HOST
+    lathe_load<N>(to, from);
+#else
+    static_assert(N == 4, "coherent loads move 4 floats");
+    asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                 : "l"(from)
+                 : "memory");
+#endif
+}
+
+// ---- asynchronous copies from global to shared memory (cp.async, sm_80 and later; an immediate copy on the host)
+
+// Copies FLOATS floats, or writes zeros if !valid (`from` is then not read, but must be a legal address).
+// PREFETCH: bytes of L2 to fetch around it, 0, 64, 128 or 256; a hint only.
+template <int FLOATS, int PREFETCH>
+__device__ __forceinline__ void lathe_copy_async(float *to, const float *from, bool valid) {
+#if LATHE_HOST
+    for (int i = 0; i < FLOATS; i++)
+        to[i] = valid ? from[i] : 0.0f;
+#else
+    const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    const unsigned bytes = valid ? FLOATS * 4 : 0;
+    if (FLOATS == 4)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
+    else if (FLOATS == 2)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
+#endif
+}
+
+// The same when every element is known to exist.
+template <int FLOATS, int PREFETCH> __device__ __forceinline__ void lathe_copy_async(float *to, const float *from) {
+#if LATHE_HOST
+    for (int i = 0; i < FLOATS; i++)
+        to[i] = from[i];
+#else
+    const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if (FLOATS == 4 && PREFETCH == 256)
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+    else if (FLOATS == 4 && PREFETCH == 128)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+    else if (FLOATS == 4)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+    else if (FLOATS == 2)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(from) : "memory");
+#endif
+}
+
+// Closes the group of copies issued so far by this thread.
+__device__ __forceinline__ void lathe_copy_commit() {
+#if !LATHE_HOST
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until at most PENDING of this thread's groups are unfinished. A barrier must follow before others read.
+template <int PENDING> __device__ __forceinline__ void lathe_copy_wait() {
+#if !LATHE_HOST
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#endif
+}
+
+// acc + a * b, rounded once.
+__device__ __forceinline__ float lathe_fma(float a, float b, float acc) {
+#if LATHE_HOST
+    return __builtin_fmaf(a, b, acc);
+#else
+    return __fmaf_rn(a, b, acc);
+#endif
+}
+
+// ---- the last of several blocks
+
+// Called by every thread of a block after its global writes. True, in all threads of exactly one of `blocks` blocks that
+// share `ticket`: the one that came last, which then sees what all of them wrote. It resets the ticket to 0, so that a
+// ticket zeroed once serves every later launch. Synchronises the block. `flag` is one word of shared memory.
+__device__ __forceinline__ bool lathe_is_last_block(unsigned *ticket, unsigned blocks, volatile unsigned *flag) {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const unsigned taken = atomicAdd(ticket, 1u);
+        const bool last = taken == blocks - 1;
+        if (last)
+            *ticket = 0;
+        *flag = last ? 1u : 0u;
+    }
+    __syncthreads();
+    const bool last = *flag != 0;
+    __threadfence();
+    return last;
+}

@@ -1,0 +1,484 @@
+// simt.cu: Y = epilogue(X W^T + b) in float32 on the ordinary FMA units, one fused kernel.
+//
+//   X [M, K], W [N, K], Y [M, N]: row-major float32, so both operands of the product run along k in memory.
+//
+// A block computes a BM x BN tile of Y, BK elements of k at a time; a thread keeps TM x TN sums in registers. Written for
+// an abstract product P[r, c] = sum over k of A[r, k] B[c, k]: with TRANSPOSED false A is X and B is W, so P = Z; with
+// TRANSPOSED true A is W and B is X, so P = Z^T, and the tile is turned in shared memory on the way out.
+//
+// What the parameters change:
+//   BM BN BK TM TN  tile sizes; (BM/TM) (BN/TN) threads a block
+//   LANES_M         how the 32 lanes of a warp lie: LANES_M along M, 32 / LANES_M along N
+//   LAYOUT          a tile in shared memory is "transposed": [k][row], fragments are read along rows; or "padded":
+//                   [row][k], rows BK + 4 apart, fragments are read along k, four steps at once
+//   FILL            global -> shared by "async" copies (sm_80), or through a "register" and an ordinary store
+//   STAGES          tiles in shared memory at once (async: the copies run STAGES - 1 tiles ahead)
+//   VEC             floats a global access moves; K % VEC must be 0
+//   FRAGMENTS       2: the next step's fragments are read from shared memory while this step's are multiplied
+//   UNROLL          steps of k unrolled in the inner loop
+//   SPLIT_K REDUCE  blocks that share a tile's k range, and who adds up their parts, always in the same order
+//   STORE           "direct" from registers, or through "shared" memory a row at a time (always so when TRANSPOSED)
+//   GROUP           block rows of Y that are walked together, so that concurrent blocks share W in L2
+//   PREFETCH        bytes of L2 that an async copy of 16 bytes asks for
+//   MIN_BLOCKS      blocks an SM must be able to hold: the compiler's register limit
+//
+// Edges: rows past the end repeat the last row and are never stored; k past the end is zero; so no size is special. The
+// k order of each sum is the plain ascending one within a split, and splits are added in ascending order: two runs agree
+// bit for bit.
+#include "lathe.cuh"
+
+constexpr int BM = LATHE_BM, BN = LATHE_BN, BK = LATHE_BK, TM = LATHE_TM, TN = LATHE_TN, VEC = LATHE_VEC;
+constexpr int STAGES = LATHE_STAGES, SPLIT_K = LATHE_SPLIT_K;
+constexpr bool TRANSPOSED = LATHE_TRANSPOSED;
+constexpr bool PADDED = LATHE_LAYOUT == LATHE_LAYOUT_padded;
+constexpr bool ASYNC = LATHE_FILL == LATHE_FILL_async;
+constexpr bool DOUBLE_FRAGMENTS = LATHE_FRAGMENTS == 2;
+constexpr bool LAST_BLOCK = SPLIT_K > 1 && LATHE_REDUCE == LATHE_REDUCE_last_block;
+constexpr bool SHARED_STORE = TRANSPOSED || LATHE_STORE == LATHE_STORE_shared;
+
+constexpr int THREADS = (BM / TM) * (BN / TN);
+
+// The product P: rows and columns of the block tile, of a thread's tile, and of the lanes of a warp.
+constexpr int ROWS = TRANSPOSED ? BN : BM, COLS = TRANSPOSED ? BM : BN;
+constexpr int TR = TRANSPOSED ? TN : TM, TC = TRANSPOSED ? TM : TN;
+constexpr int LANES_R = TRANSPOSED ? 32 / LATHE_LANES_M : LATHE_LANES_M, LANES_C = 32 / LANES_R;
+constexpr int WARPS_R = ROWS / (LANES_R * TR);
+
+// One step of the inner loop multiplies STEP_K elements of k; fragments are read RUN rows at a time.
+constexpr int STEP_K = PADDED ? 4 : 1, STEPS = BK / STEP_K;
+constexpr int UNROLL_STEPS = LATHE_UNROLL / STEP_K;
+constexpr int RUN_R = PADDED ? 1 : lathe_min(TR, 4), RUN_C = PADDED ? 1 : lathe_min(TC, 4);
+
+constexpr int PAD = 4;  // floats: keeps 16-byte alignment and spreads neighbouring rows over the banks
+constexpr int ROWS_FLOATS = PADDED ? ROWS * (BK + PAD) : BK * (ROWS + PAD);
+constexpr int STAGE_FLOATS = ROWS_FLOATS + (PADDED ? COLS * (BK + PAD) : BK * (COLS + PAD));
+
+static_assert(BM % (LATHE_LANES_M * TM) == 0 && BN % ((32 / LATHE_LANES_M) * TN) == 0, "warps must tile the block tile");
+static_assert(THREADS % 32 == 0 && THREADS <= 1024, "a block is whole warps, 1024 threads at most");
+static_assert(BK % VEC == 0 && (PADDED ? THREADS % (BK / VEC) == 0 : BK % 8 == 0 && THREADS % (4 * BK) == 0),
+              "each thread must load the same k of every row it loads");
+static_assert(!PADDED || (VEC * 4) % 4 == 0, "rows are filled in pieces of VEC floats");
+static_assert(PADDED || !ASYNC || VEC == 1, "an async copy cannot turn a vector: a transposed tile is filled by single floats");
+static_assert(ASYNC ? STAGES >= 2 : STAGES <= 2, "async copies need a second stage; through registers two are enough");
+static_assert(BK % LATHE_UNROLL == 0 && LATHE_UNROLL % STEP_K == 0, "UNROLL must divide BK into whole steps");
+static_assert(!DOUBLE_FRAGMENTS || UNROLL_STEPS % 2 == 0, "double fragments alternate, so the unrolled steps must be even");
+
+// The elements of k that one operand's tile needs, from global to shared memory. EXTENT rows of the tile.
+template <int EXTENT> struct Loader {
+    static constexpr int PIECES = EXTENT * BK / VEC;                // pieces of VEC floats in a tile
+    static constexpr int COUNT = lathe_ceil_div(PIECES, THREADS);   // pieces a thread moves
+    static constexpr bool EXACT = PIECES % THREADS == 0;
+    static constexpr int ROW_STEP = THREADS * VEC / BK;             // rows between a thread's pieces
+    static constexpr int PITCH = PADDED ? BK + PAD : EXTENT + PAD;  // floats between shared rows
+
+    const float *tile;          // [limit - first, K] from the tile's first row, at the k of the next fetch
+    unsigned offset[COUNT];     // bytes from `tile` to each piece; meaningful if narrow
+    int row, k;                 // this thread's first row within the tile and its k within the stage
+    int last;                   // the last row that exists, within the tile
+    bool narrow;                // 32 bits hold every offset
+    float held[ASYNC ? 1 : COUNT][VEC];
+
+    __device__ __forceinline__ Loader(const float *from, int first, int limit, int K, int k_begin) {
+        const int t = threadIdx.x;
+        if (PADDED) {
+            k = t % (BK / VEC) * VEC;
+            row = t / (BK / VEC);
+        } else {                // 32 bytes of k by 4 * VEC rows a warp: whole sectors, and stores to 32 different banks
+            constexpr int ALONG_K = 8 / VEC;
+            const int warp = t / 32, lane = t % 32;
+            k = (warp % (BK / 8) * ALONG_K + lane % ALONG_K) * VEC;
+            row = warp / (BK / 8) * (32 / ALONG_K) + lane / ALONG_K;
+        }
+        tile = from + static_cast<long long>(first) * K + k_begin;
+        last = limit - 1 - first;
+        narrow = static_cast<unsigned>(K) < 0xffffffffu / (4 * EXTENT);
+#pragma unroll
+        for (int c = 0; c < COUNT; c++)
+            offset[c] = static_cast<unsigned>(clamped(c)) * (4u * static_cast<unsigned>(K)) + 4u * k;
+    }
+
+    __device__ __forceinline__ int clamped(int c) const { return lathe_min(row + c * ROW_STEP, last); }
+    __device__ __forceinline__ bool mine(int c) const { return EXACT || row + c * ROW_STEP < EXTENT; }
+    __device__ __forceinline__ float *place(float *stage, int c) const {
+        return PADDED ? stage + (row + c * ROW_STEP) * PITCH + k : stage + k * PITCH + row + c * ROW_STEP;
+    }
+
+    // Starts moving the next tile; left: how many of its k exist.
+    __device__ __forceinline__ void fetch(float *stage, int left, int K) {
+        if (narrow && left >= BK) {
+#pragma unroll
+            for (int c = 0; c < COUNT; c++)
+                if (mine(c)) {
+                    const float *from = reinterpret_cast<const float *>(reinterpret_cast<const char *>(tile) + offset[c]);
+                    if constexpr (ASYNC)
+                        lathe_copy_async<VEC, LATHE_PREFETCH>(place(stage, c), from);
+                    else
+                        lathe_load_const<VEC>(held[c], from);
+                }
+        } else {
+#pragma unroll
+            for (int c = 0; c < COUNT; c++)
+                if (mine(c)) {
+                    const bool exists = k < left;       // K % VEC is 0, so a piece exists whole or not at all
+                    const float *from = tile + static_cast<long long>(clamped(c)) * K + (exists ? k : 0);
+                    if constexpr (ASYNC) {
+                        lathe_copy_async<VEC, 0>(place(stage, c), from, exists);
+                    } else {
+#pragma unroll
+                        for (int e = 0; e < VEC; e++)
+                            held[c][e] = 0.0f;
+                        if (exists)
+                            lathe_load_const<VEC>(held[c], from);
+                    }
+                }
+        }
+        tile += BK;
+    }
+
+    // Puts what fetch() holds in registers into its stage.
+    __device__ __forceinline__ void put(float *stage) const {
+#pragma unroll
+        for (int c = 0; c < COUNT; c++)
+            if (mine(c)) {
+                if constexpr (PADDED) {
+                    lathe_store<VEC>(place(stage, c), held[c]);
+                } else {
+#pragma unroll
+                    for (int e = 0; e < VEC; e++)
+                        place(stage, c)[e * PITCH] = held[c][e];
+                }
+            }
+    }
+};
+
+// Where a thread's sums lie in the block tile. Lane bit 0 runs along columns, the next bits along rows, the rest along
+// columns again: then each pair of neighbouring lanes reads the same A and each pair two apart the same B, which lets
+// the hardware serve half a warp's 16-byte reads in one pass.
+struct Place {
+    int row, col;               // of the first run
+    __device__ __forceinline__ Place() {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        const int lane_r = lane / 2 % LANES_R;
+        const int lane_c = LANES_C == 1 ? 0 : lane % 2 + lane / (2 * LANES_R) * 2;
+        row = warp % WARPS_R * (LANES_R * TR) + lane_r * RUN_R;
+        col = warp / WARPS_R * (LANES_C * TC) + lane_c * RUN_C;
+    }
+    __device__ __forceinline__ int row_of(int i) const { return row + i / RUN_R * (LANES_R * RUN_R) + i % RUN_R; }
+    __device__ __forceinline__ int col_of(int j) const { return col + j / RUN_C * (LANES_C * RUN_C) + j % RUN_C; }
+};
+static_assert(LANES_R >= 1 && LANES_R <= 16, "lanes along rows: bit 0 of the lane runs along columns");
+
+struct Fragments {
+    float a[TR][STEP_K], b[TC][STEP_K];
+
+    // a_first, b_first: the thread's first run at k 0 of the stage
+    __device__ __forceinline__ void read(const float *a_first, const float *b_first, int step) {
+        if constexpr (PADDED) {
+#pragma unroll
+            for (int i = 0; i < TR; i++)
+                lathe_load<STEP_K>(a[i], a_first + i * LANES_R * (BK + PAD) + step * STEP_K);
+#pragma unroll
+            for (int j = 0; j < TC; j++)
+                lathe_load<STEP_K>(b[j], b_first + j * LANES_C * (BK + PAD) + step * STEP_K);
+        } else {
+            read_run<TR, RUN_R>(a, a_first + step * (ROWS + PAD), LANES_R);
+            read_run<TC, RUN_C>(b, b_first + step * (COLS + PAD), LANES_C);
+        }
+    }
+
+    template <int COUNT, int RUN>
+    static __device__ __forceinline__ void read_run(float (&to)[COUNT][STEP_K], const float *from, int lanes) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += RUN) {
+            float run[RUN];
+            lathe_load<RUN>(run, from + i * lanes);
+#pragma unroll
+            for (int e = 0; e < RUN; e++)
+                to[i + e][0] = run[e];
+        }
+    }
+
+    // Boustrophedon order, so that each FMA shares a register operand with the one before it.
+    __device__ __forceinline__ void multiply(float (&sum)[TR][TC]) const {
+#pragma unroll
+        for (int s = 0; s < STEP_K; s++)
+#pragma unroll
+            for (int i = 0; i < TR; i++)
+#pragma unroll
+                for (int jj = 0; jj < TC; jj++) {
+                    const int j = i % 2 ? TC - 1 - jj : jj;
+                    sum[i][j] = lathe_fma(a[i][s], b[j][s], sum[i][j]);
+                }
+    }
+};
+
+// Sums of tiles [begin, end) of k. A and B: the operands of P, at rows first_r and first_c.
+__device__ __forceinline__ void accumulate(float (&sum)[TR][TC], float *shared, const float *A, const float *B, int first_r,
+                                           int first_c, int limit_r, int limit_c, int K, int begin, int end) {
+    const Place at;
+    Loader<ROWS> load_a(A, first_r, limit_r, K, begin * BK);
+    Loader<COLS> load_b(B, first_c, limit_c, K, begin * BK);
+    int left = K - begin * BK;          // k that the next fetch finds
+    int fetched = begin, fill = 0, use = 0;     // the next tile to fetch, the stage it goes to, the stage in use
+
+    auto stage = [&](int i) { return shared + i * STAGE_FLOATS; };
+    auto fetch = [&]() {
+        if (fetched < end) {
+            load_a.fetch(stage(fill), left, K);
+            load_b.fetch(stage(fill) + ROWS_FLOATS, left, K);
+            left -= BK;
+            fetched++;
+            if constexpr (ASYNC)
+                fill = fill + 1 == STAGES ? 0 : fill + 1;
+        }
+        if constexpr (ASYNC)
+            lathe_copy_commit();
+    };
+    auto put = [&](int to) {
+        load_a.put(stage(to));
+        load_b.put(stage(to) + ROWS_FLOATS);
+    };
+    // Every thread has read the last of the stage in use; makes the next tile readable, and moves on to it.
+    auto advance = [&]() {
+        if constexpr (ASYNC) {
+            lathe_copy_wait<STAGES - 2>();
+            use = use + 1 == STAGES ? 0 : use + 1;
+        } else {
+            if constexpr (STAGES == 1)
+                __syncthreads();
+            use = STAGES == 1 ? 0 : 1 - use;
+            put(use);
+        }
+        __syncthreads();
+    };
+
+    if constexpr (ASYNC) {
+#pragma unroll
+        for (int s = 0; s < STAGES - 1; s++)
+            fetch();
+        lathe_copy_wait<STAGES - 2>();
+    } else {
+        fetch();
+        put(0);
+    }
+    __syncthreads();
+
+    const int a_offset = PADDED ? at.row * (BK + PAD) : at.row;
+    const int b_offset = ROWS_FLOATS + (PADDED ? at.col * (BK + PAD) : at.col);
+    Fragments f[DOUBLE_FRAGMENTS ? 2 : 1];
+    if constexpr (DOUBLE_FRAGMENTS)
+        f[0].read(stage(0) + a_offset, stage(0) + b_offset, 0);
+
+    const float *a = nullptr, *b = nullptr;
+    auto multiply_steps = [&](int first) {      // UNROLL_STEPS steps from `first`
+#pragma unroll
+        for (int u = 0; u < UNROLL_STEPS; u++) {
+            if constexpr (DOUBLE_FRAGMENTS) {
+                int next = first + u + 1;
+                if (u == UNROLL_STEPS - 1 && next == STEPS) {
+                    advance();
+                    a = stage(use) + a_offset;
+                    b = stage(use) + b_offset;
+                    next = 0;
+                }
+                f[(u + 1) % 2].read(a, b, next);
+                f[u % 2].multiply(sum);
+            } else {
+                f[0].read(a, b, first + u);
+                f[0].multiply(sum);
+            }
+        }
+    };
+
+#pragma unroll 1
+    for (int t = begin; t < end; t++) {
+        fetch();
+        a = stage(use) + a_offset;
+        b = stage(use) + b_offset;
+        if constexpr (UNROLL_STEPS == STEPS) {
+            multiply_steps(0);
+        } else {
+#pragma unroll 1
+            for (int first = 0; first < STEPS; first += UNROLL_STEPS)
+                multiply_steps(first);
+        }
+        if constexpr (!DOUBLE_FRAGMENTS)
+            advance();
+    }
+    if constexpr (ASYNC)
+        lathe_copy_wait<0>();
+    __syncthreads();            // shared memory is free again
+}
+
+// What becomes of a finished sum: the epilogue's value into Y, or the bare sum into this split's part.
+struct Finish {
+    LatheEpilogue epilogue;
+    float *to;                  // [M, N]
+    bool bare;
+    __device__ __forceinline__ float operator()(float sum, int m, int n) const { return bare ? sum : epilogue(sum, m, n); }
+};
+
+// V neighbouring values along n; `whole`: N % V is 0, so they exist together and lie aligned.
+template <int V>
+__device__ __forceinline__ void finish_run(const Finish &f, const float (&sum)[V], int m, int n, int M, int N, bool whole) {
+    if (m >= M || n >= N)
+        return;
+    float *to = f.to + static_cast<long long>(m) * N + n;
+    float value[V];
+#pragma unroll
+    for (int e = 0; e < V; e++)
+        value[e] = n + e < N ? f(sum[e], m, n + e) : 0.0f;
+    if (whole) {
+        lathe_store<V>(to, value);
+    } else {
+#pragma unroll
+        for (int e = 0; e < V; e++)
+            if (n + e < N)
+                to[e] = value[e];
+    }
+}
+
+// Writes a block's sums. m0, n0: the tile's place in Y.
+__device__ __forceinline__ void write_tile(const float (&sum)[TR][TC], const Finish &f, float *shared, int m0, int n0, int M,
+                                           int N) {
+    const Place at;
+    if constexpr (!SHARED_STORE) {
+        constexpr int V = lathe_min(VEC, RUN_C);
+        const bool whole = N % V == 0;
+#pragma unroll
+        for (int i = 0; i < TR; i++)
+#pragma unroll
+            for (int j = 0; j < TC; j += V) {
+                float run[V];
+#pragma unroll
+                for (int e = 0; e < V; e++)
+                    run[e] = sum[i][j + e];
+                finish_run<V>(f, run, m0 + at.row_of(i), n0 + at.col_of(j), M, N, whole);
+            }
+    } else {
+        // One row of every thread's tile at a time: BM / TM rows of Y, each contiguous along n.
+        constexpr int SLOTS = BM / TM, PITCH = BN + PAD, RUNS = BN / VEC;
+        constexpr int RUN_M = TRANSPOSED ? RUN_C : RUN_R, LANES = LATHE_LANES_M;
+        const bool whole = N % VEC == 0;
+        const int m_first = TRANSPOSED ? at.col : at.row;
+        const int slot = m_first / (LANES * TM) * LANES + m_first % (LANES * TM) / RUN_M;
+#pragma unroll
+        for (int i = 0; i < TM; i++) {
+#pragma unroll
+            for (int j = 0; j < TN; j++)
+                shared[slot * PITCH + (TRANSPOSED ? at.row_of(j) : at.col_of(j))] = TRANSPOSED ? sum[j][i] : sum[i][j];
+            __syncthreads();
+#pragma unroll 1
+            for (int p = threadIdx.x; p < SLOTS * RUNS; p += THREADS) {
+                const int s = p / RUNS, n = p % RUNS * VEC;
+                const int m = s / LANES * (LANES * TM) + s % LANES * RUN_M + i / RUN_M * (LANES * RUN_M) + i % RUN_M;
+                float run[VEC];
+                lathe_load<VEC>(run, shared + s * PITCH + n);
+                finish_run<VEC>(f, run, m0 + m, n0 + n, M, N, whole);
+            }
+            __syncthreads();
+        }
+    }
+}
+
+// Adds up the splits' sums of one tile in the last block of them. part: [tile][split][4 sums][thread]. True in that block.
+__device__ __forceinline__ bool add_splits(float (&sum)[TR][TC], float *part, unsigned *ticket, float *shared, int tile) {
+    constexpr int QUADS = TR * TC / 4;
+    float *mine = part + (static_cast<long long>(tile) * SPLIT_K) * (BM * BN) + threadIdx.x * 4;
+#pragma unroll
+    for (int q = 0; q < QUADS; q++) {
+        float run[4];
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            run[e] = sum[(q * 4 + e) / TC][(q * 4 + e) % TC];
+        lathe_store<4>(mine + (static_cast<long long>(blockIdx.z) * QUADS + q) * (THREADS * 4), run);
+    }
+    if (!lathe_is_last_block(ticket + tile, SPLIT_K, reinterpret_cast<volatile unsigned *>(shared)))
+        return false;
+#pragma unroll
+    for (int i = 0; i < TR; i++)
+#pragma unroll
+        for (int j = 0; j < TC; j++)
+            sum[i][j] = 0.0f;
+#pragma unroll 1
+    for (int z = 0; z < SPLIT_K; z++)
+#pragma unroll
+        for (int q = 0; q < QUADS; q++) {
+            float run[4];
+            lathe_load_coherent<4>(run, mine + (static_cast<long long>(z) * QUADS + q) * (THREADS * 4));
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                sum[(q * 4 + e) / TC][(q * 4 + e) % TC] += run[e];
+        }
+    __syncthreads();
+    return true;
+}
+
+// grid: (tiles of Y, 1, SPLIT_K). partial: [SPLIT_K, M, N], or as add_splits says when the last block reduces; tickets:
+// one a tile, 0 between launches. Both unused when SPLIT_K is 1.
+extern "C" __global__ void __launch_bounds__(THREADS, LATHE_MIN_BLOCKS)
+    linear_simt(const float *X, const float *W, float *Y, float *partial, unsigned *tickets, int M, int N, int K,
+                LatheEpilogue epilogue) {
+    LATHE_DYNAMIC_SHARED(bytes);
+    float *shared = reinterpret_cast<float *>(bytes);
+
+    // GROUP rows of tiles are walked column by column.
+    const int tiles_m = lathe_ceil_div(M, BM), tiles_n = lathe_ceil_div(N, BN);
+    const int tile = blockIdx.x, in_group = LATHE_GROUP * tiles_n;
+    const int group_m = tile / in_group * LATHE_GROUP, height = lathe_min(LATHE_GROUP, tiles_m - group_m);
+    const int m0 = (group_m + tile % in_group % height) * BM, n0 = tile % in_group / height * BN;
+
+    const int tiles_k = lathe_ceil_div(K, BK), each = tiles_k / SPLIT_K, more = tiles_k % SPLIT_K;
+    const int split = blockIdx.z;
+    const int begin = split * each + lathe_min(split, more), end = begin + each + (split < more ? 1 : 0);
+
+    float sum[TR][TC];
+#pragma unroll
+    for (int i = 0; i < TR; i++)
+#pragma unroll
+        for (int j = 0; j < TC; j++)
+            sum[i][j] = 0.0f;
+    if (begin < end)
+        accumulate(sum, shared, TRANSPOSED ? W : X, TRANSPOSED ? X : W, TRANSPOSED ? n0 : m0, TRANSPOSED ? m0 : n0,
+                   TRANSPOSED ? N : M, TRANSPOSED ? M : N, K, begin, end);
+
+    Finish f = {epilogue, Y, false};
+    if constexpr (LAST_BLOCK) {
+        if (!add_splits(sum, partial, tickets, shared, tile))
+            return;
+    } else if constexpr (SPLIT_K > 1) {
+        f.to = partial + static_cast<long long>(split) * M * N;
+        f.bare = true;
+    }
+    write_tile(sum, f, shared, m0, n0, M, N);
+}
+
+// Y = epilogue(sum over splits of partial [SPLIT_K, M, N]); one VEC-wide piece a thread, 256 threads a block.
+extern "C" __global__ void __launch_bounds__(256)
+    linear_simt_reduce(const float *partial, float *Y, int M, int N, LatheEpilogue epilogue) {
+    const long long count = static_cast<long long>(M) * N;
+    const long long first = (static_cast<long long>(blockIdx.x) * 256 + threadIdx.x) * VEC;
+    if (first >= count)
+        return;
+    const int m = static_cast<int>(first / N), n = static_cast<int>(first % N);
+    const Finish f = {epilogue, Y, false};
+    if (N % VEC == 0) {
+        float sum[VEC] = {};
+#pragma unroll 4
+        for (int z = 0; z < SPLIT_K; z++) {
+            float part[VEC];
+            lathe_load_const<VEC>(part, partial + z * count + first);
+#pragma unroll
+            for (int e = 0; e < VEC; e++)
+                sum[e] += part[e];
+        }
+        finish_run<VEC>(f, sum, m, n, M, N, true);
+        return;
+    }
+    for (long long at = first; at < first + VEC && at < count; at++) {
+        float sum[1] = {0.0f};
+        for (int z = 0; z < SPLIT_K; z++)
+            sum[0] += partial[z * count + at];
+        finish_run<1>(f, sum, static_cast<int>(at / N), static_cast<int>(at % N), M, N, true);
+    }
+}
