@@ -1,16 +1,23 @@
 /* spec.h: a specification file to a JSON tree, by running it in the sandbox.
  *
- * A specification returns problem { ... }. Lua tables become JSON: a sequence an array; named keys an object; a table
- * with both an object whose "#" is the array of its positional items. Functions, userdata, cycles, NaN and other keys are
- * errors that name the path. prelude.lua (embedded) gives problem, launch, gemm, uniform, normal, i32, i64, f32, f64:
- * constructors that only tag tables. docs/specification.md describes the fields. */
+ * A specification returns problem { ... }. Lua tables become JSON: a sequence an array; named keys an object, sorted; a
+ * table with both an object whose "#" is the array of its positional items; an empty table an empty array. Functions,
+ * objects, cycles, holes, NaN, infinities, other keys and tables with a metatable are errors that name the path
+ * ("kernels.simt.params.BM[3]": items that begin with a string go by it). prelude.lua (embedded) gives problem, launch,
+ * gemm, kernel, uniform, normal, i32, i64, f32, f64: constructors that only tag tables, with their name under the key
+ * "tag": uniform(0, 1) is {"#": [0, 1], "tag": "uniform"}, i64("M * N") is {"#": ["M * N"], "tag": "i64"}.
+ * docs/specification.md describes the fields. */
 #ifndef LATHE_SEARCH_SPEC_H
 #define LATHE_SEARCH_SPEC_H
 
 #include "base/err.h"
 #include <jansson.h>
 
-/* path: a .lua file. New reference in *out. */
+/* path: a .lua file. New reference in *out. Failures: LATHE_IO (the file), LATHE_SPEC (what it says or does),
+ * LATHE_INTERRUPTED; the message names the file. */
 status spec_read(const char *path, json_t **out, struct err *e);
+
+/* The same for a text that is at hand; `name` stands for the file in messages. seconds: how long it may run. */
+status spec_read_text(const char *text, size_t len, const char *name, double seconds, json_t **out, struct err *e);
 
 #endif

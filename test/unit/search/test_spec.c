@@ -1,0 +1,184 @@
+/* A specification's Lua table as JSON, and what it may not hold. */
+#include "search/spec.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct err err;
+static double seconds = 5;
+
+static void assert_gives(const char *text, const char *wanted)
+{
+    json_t *j = NULL;
+    if (spec_read_text(text, strlen(text), "t.lua", 5, &j, &err) != LATHE_OK)
+        fail_msg("'%s' failed: %s", text, err.text);
+    char *got = json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY);
+    assert_string_equal(got, wanted);
+    free(got);
+    json_decref(j);
+}
+
+static void assert_fails_as(status wanted, const char *text, const char *message)
+{
+    json_t *j = NULL;
+    status s = spec_read_text(text, strlen(text), "t.lua", seconds, &j, &err);
+    if (s != wanted)
+        fail_msg("'%s' gave %s: %s", text, status_name(s), err.text);
+    if (!strstr(err.text, message))
+        fail_msg("'%s' gave '%s', not '%s'", text, err.text, message);
+    assert_ptr_equal(strstr(err.text, "t.lua"), err.text);
+    assert_null(j);
+}
+
+static void assert_fails(const char *text, const char *message)
+{
+    assert_fails_as(LATHE_SPEC, text, message);
+}
+
+static void test_tables_become_json(void **state)
+{
+    assert_gives("return problem { name = 'x' }", "{\"name\":\"x\",\"tag\":\"problem\"}");
+    assert_gives("return problem { 1, 2.5, true, 'a', {} }", "{\"tag\":\"problem\",\"#\":[1,2.5,true,\"a\",[]]}");
+    assert_gives("return problem { a = { 1, { 2 } }, b = { x = 1, 'y' } }",
+                 "{\"a\":[1,[2]],\"b\":{\"x\":1,\"#\":[\"y\"]},\"tag\":\"problem\"}");
+    assert_gives("return problem { t = { 'X', 'f32', { 'M' }, fill = uniform(0, '1/sqrt(K)') } }",
+                 "{\"t\":{\"fill\":{\"tag\":\"uniform\",\"#\":[0,\"1/sqrt(K)\"]},\"#\":[\"X\",\"f32\",[\"M\"]]},"
+                 "\"tag\":\"problem\"}");
+    assert_gives("return problem { i64 'M * N', f32 { 2 }, normal(0, 1), gemm { 'A' }, launch { 'f' }, kernel { s = 1 } }",
+                 "{\"tag\":\"problem\",\"#\":[{\"tag\":\"i64\",\"#\":[\"M * N\"]},{\"tag\":\"f32\",\"#\":[2]},"
+                 "{\"tag\":\"normal\",\"#\":[0,1]},{\"tag\":\"gemm\",\"#\":[\"A\"]},{\"tag\":\"launch\",\"#\":[\"f\"]},"
+                 "{\"s\":1,\"tag\":\"kernel\"}]}");
+    assert_gives("local shared = { 1 } return problem { shared, shared }", "{\"tag\":\"problem\",\"#\":[[1],[1]]}");
+    assert_gives("local list = {} for i = 1, 3 do list[i] = 2 ^ i // 1 | 0 end return problem { v = list }",
+                 "{\"tag\":\"problem\",\"v\":[2,4,8]}");
+}
+
+static void test_keys_are_sorted_in_every_run(void **state)
+{
+    for (int run = 0; run < 5; run++)
+        assert_gives("local t = {} for c in ('qwertyuiop'):gmatch('.') do t[c] = 1 end return problem { t = t }",
+                     "{\"t\":{\"e\":1,\"i\":1,\"o\":1,\"p\":1,\"q\":1,\"r\":1,\"t\":1,\"u\":1,\"w\":1,\"y\":1},"
+                     "\"tag\":\"problem\"}");
+}
+
+static void test_values_that_are_no_data(void **state)
+{
+    assert_fails("return problem { f = function() end }", "t.lua: f: a function can't be part of a specification");
+    assert_fails("return problem { kernels = { { 'simt', params = { { 'BM', { 1, 0 / 0 } } } } } }",
+                 "t.lua: kernels.simt.params.BM[2][2]: not a number");
+    assert_fails("return problem { v = { 1, math.huge } }", "t.lua: v[2]: infinite");
+    assert_fails("return problem { v = coroutine.create(function() end) }", "v: this kind of value");
+    assert_fails("return problem { s = '\\xff' }", "s: the string is not valid UTF-8");
+    assert_fails("return problem { v = { 1, nil, 3 } }", "v: item 2 of the list is missing (nil), and item 3 is there");
+    assert_fails("return problem { v = { [0] = 1 } }", "v: a key must be a name of at most 40 characters or a position from 1, "
+                                                       "not a number");
+    assert_fails("return problem { v = { [1.5] = 1 } }", "v: a key must be a name");
+    assert_fails("return problem { v = { [true] = 1 } }", "not a boolean");
+    assert_fails("return problem { v = { ['#'] = 1 } }", "not the text #");
+    assert_fails("return problem { v = { ['a\\0b'] = 1 } }", "v: a key must be a name");
+    assert_fails("return problem { v = { ['\\xff'] = 1 } }", "v: a key is not valid UTF-8");
+    assert_fails("return problem { v = { [('k'):rep(41)] = 1 } }", "v: a key must be a name of at most 40");
+    assert_fails("return problem { v = setmetatable({}, {}) }", "v: a table with a metatable");
+    assert_fails("local t = {} t.t = t return problem { t = t }", "tables nested more than 32 deep; does one contain itself?");
+    assert_fails("local t = { 1 } for i = 1, 30 do t = { t, t } end return problem { t = t }", "more than 1000000 values");
+    assert_fails("local s, t = ('x'):rep(1e6), {} for i = 1, 100 do t[i] = s end return problem { t = t }",
+                 "more than 64 MiB of text");
+}
+
+static void test_what_a_script_must_return(void **state)
+{
+    const char *must = "a specification ends with `return problem { ... }`; this one returned ";
+    char message[200];
+    snprintf(message, sizeof message, "%snothing", must);
+    assert_fails("local x = 1", message);
+    assert_fails("", message);
+    snprintf(message, sizeof message, "%sa number", must);
+    assert_fails("return 3", message);
+    snprintf(message, sizeof message, "%sanother table", must);
+    assert_fails("return { name = 'x' }", message);
+    assert_fails("return launch { 'f' }", message);
+    assert_fails("return setmetatable({}, { __index = { tag = 'problem' } })", message);
+}
+
+static void test_words_check_their_arguments(void **state)
+{
+    assert_fails("local p = problem 'x'\nreturn p", "t.lua:1: problem takes a table, problem { ... }, but was given the string");
+    assert_fails("local p = { launch }\nlocal l = launch()\nreturn p", "t.lua:2: launch takes a table");
+    assert_fails("local l = launch(launch {})\nreturn l", "t.lua:1: launch: the table is already a launch");
+    assert_fails("local u = uniform(0)\nreturn u", "t.lua:1: uniform: a number or a formula was expected, but was given nothing");
+    assert_fails("local u = uniform(0, 1, 2)\nreturn u", "t.lua:1: uniform takes two arguments");
+    assert_fails("local u = i32({ 1, 2 })\nreturn u", "t.lua:1: i32: a number or a formula was expected, but was given a table");
+    assert_fails("local u = f64(1, 2)\nreturn u", "t.lua:1: f64 takes one argument");
+}
+
+static void test_scripts_that_fail(void **state)
+{
+    assert_fails("return problem {\n  name = \n}", "t.lua:3: unexpected symbol near '}'");
+    assert_fails("\n\nreturn problm {}", "t.lua:3: unknown name 'problm'; did you mean 'problem'?");
+    assert_fails("return strategy {}", "unknown name 'strategy'");
+    seconds = 0.2;
+    assert_fails("while true do end", "t.lua:1: the script ran for more than 0.2 s");
+    seconds = 5;
+    assert_fails("local t = {} while true do t[#t + 1] = ('x'):rep(1000000) .. #t end",
+                 "the script used more than 256 MiB of memory");
+    assert_fails("error('own words')", "t.lua:1: own words");
+    assert_fails("\x1bLua", "this is compiled Lua");
+}
+
+static char dir[] = "/tmp/lathe-test-spec-XXXXXX";
+
+static void test_files(void **state)
+{
+    json_t *j = NULL;
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(spec_read("/nonexistent/spec.lua", &j, &err), LATHE_IO);
+    assert_non_null(strstr(err.text, "/nonexistent/spec.lua"));
+    assert_int_equal(spec_read(dir, &j, &err), LATHE_IO);
+    char *name = mem_printf("%s/a_rather_long_name_so_that_lua_would_cut_it_short/", dir);
+    assert_int_equal(dir_make(name, &err), LATHE_OK);
+    char *path = path_join(name, "spec.lua");
+    const char good[] = "return problem { name = 'x' }", bad[] = "\nreturn problem { name = }";
+    assert_int_equal(file_write_atomic(path, good, sizeof good - 1, &err), LATHE_OK);
+    assert_int_equal(spec_read(path, &j, &err), LATHE_OK);
+    assert_string_equal(json_string_value(json_object_get(j, "name")), "x");
+    json_decref(j);
+    assert_int_equal(file_write_atomic(path, bad, sizeof bad - 1, &err), LATHE_OK);
+    assert_int_equal(spec_read(path, &j, &err), LATHE_SPEC);
+    assert_ptr_equal(strstr(err.text, path), err.text);
+    assert_non_null(strstr(err.text, "spec.lua:2: unexpected symbol near '}'"));
+    unlink(path);
+    rmdir(name);
+    rmdir(dir);
+    mem_free(path);
+    mem_free(name);
+}
+
+static void test_the_message_may_go_unheard(void **state)
+{
+    json_t *j = NULL;
+    assert_int_equal(spec_read_text("x", 1, "t.lua", 1, &j, NULL), LATHE_SPEC);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables_become_json),
+        cmocka_unit_test(test_keys_are_sorted_in_every_run),
+        cmocka_unit_test(test_values_that_are_no_data),
+        cmocka_unit_test(test_what_a_script_must_return),
+        cmocka_unit_test(test_words_check_their_arguments),
+        cmocka_unit_test(test_scripts_that_fail),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_the_message_may_go_unheard),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
