@@ -17,8 +17,11 @@ void config_print(struct strbuf *b, const struct kernel *k, const struct value *
 /* {"BM": 128, ...}; inactive parameters left out. New reference. */
 json_t *config_to_json(const struct kernel *k, const struct value *slots, const config_choice *c);
 
-/* From name/value pairs in JSON or text ("BM=128,BN=64"; spaces or commas). Unknown name or value not in the list:
- * LATHE_USAGE naming it and the choices; a missing active parameter likewise. Does not check constraints. */
+/* From name/value pairs in JSON or text ("BM=128,BN=64"; spaces or commas). Unknown name or value not in the list, a
+ * name given twice: LATHE_USAGE naming it and the choices; a missing active parameter likewise. Does not check
+ * constraints. Whether a parameter is active is decided here only where its `when` uses nothing but parameters: one
+ * known to be inactive gets 0. One whose `when` uses sizes or limits may be missing, and gets 0; config_normalise settles
+ * those once the slots are known. */
 status config_from_json(const struct kernel *k, const json_t *j, config_choice *c, struct err *e);
 status config_from_text(const struct kernel *k, const char *text, config_choice *c, struct err *e);
 
@@ -27,10 +30,15 @@ status config_from_text(const struct kernel *k, const char *text, config_choice 
  * (params with inactive ones at their first value, then lets in order). */
 void kernel_slots_fixed(const struct problem *p, const struct kernel *k, const struct target *t, struct value *slots);
 status kernel_slots_config(const struct kernel *k, const config_choice *c, struct value *slots, struct err *e);
+/* Sets every inactive parameter's choice to 0, as members of a space have it. slots are complete for c. */
+void config_normalise(const struct kernel *k, const struct value *slots, config_choice *c);
+
+/* Whether a parameter takes part in a configuration. Only slots before the parameter's own are looked at; where the
+ * condition cannot be evaluated (kernel_slots_config reports that) the answer is false. */
 bool param_active(const struct kernel *k, int param, const struct value *slots);
 
-/* First requirement or constraint that refuses: returns false and appends an explanation with the values put in.
- * `requires` are checked too. slots are complete. */
+/* First requirement or constraint that refuses: returns false and appends an explanation with the values put in. One
+ * that cannot be evaluated (a division by zero) refuses too. `requires` come first. slots are complete. */
 bool kernel_allows(const struct kernel *k, const struct value *slots, struct strbuf *why);
 
 #endif

@@ -27,10 +27,11 @@ struct plan_buffer {
 enum plan_arg_kind { PLAN_BUFFER, PLAN_I32, PLAN_I64, PLAN_F32, PLAN_F64, PLAN_STRUCT };
 struct plan_arg {
     enum plan_arg_kind kind;
-    int buffer;                 /* PLAN_BUFFER */
+    int buffer;                 /* PLAN_BUFFER; one of count 0 is passed as a null pointer */
     int64_t i;
     double f;
-    struct plan_arg *fields;    /* PLAN_STRUCT (the epilogue): its members in order, none of them a struct */
+    struct plan_arg *fields;    /* PLAN_STRUCT (the epilogue): its members in order, none of them a struct; with no
+                                   members it is an empty C++ struct, whose size is 1 */
     int nfields;
 };
 
@@ -56,8 +57,11 @@ struct plan {
     int nsteps;
 };
 
-/* Builds the plan of a configuration. slots are complete for (kernel, config). Fails with LATHE_SPEC when an expression
- * is no integer, negative, or beyond what a launch can take (grid x 2^31-1, y and z 65535, block 1024), naming it. */
+/* Builds the plan of a configuration: steps whose `when` does not hold are left out. slots are complete for (kernel,
+ * config). Fails with LATHE_SPEC when an expression is no integer, negative, or beyond what a launch can take (grid x
+ * 2^31-1, y and z 65535, block 1024 threads and z 64, cluster 16 blocks that divide the grid, shared memory 2^31 bytes,
+ * an argument's type), when matrices do not match, or when no step is left; the message names step and field. If it
+ * fails there is nothing to free. */
 status plan_build(const struct problem *p, const struct kernel *k, const struct value *slots, struct plan *out,
                   struct err *e);
 /* Only the problem's tensors, no steps. */

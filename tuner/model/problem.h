@@ -49,8 +49,10 @@ struct scalar {
 };
 
 enum fill_kind { FILL_UNIFORM, FILL_NORMAL };       /* uniform [a, b); normal mean a, deviation b */
-enum zero_kind { ZERO_NEVER, ZERO_ONCE, ZERO_EACH }; /* workspace: garbage; zeroed before the first launch, and the
-                                                       pipeline leaves it zero; zeroed, in the timed region, every time */
+/* workspace: garbage; zeroed before the first launch, and the pipeline leaves it zero; zeroed, in the timed region, every
+ * time */
+enum zero_kind { ZERO_NEVER, ZERO_ONCE, ZERO_EACH };
+
 struct tensor {
     char *name;
     enum dtype dtype;
@@ -165,6 +167,8 @@ struct problem {
     struct expr *epilogue;                          /* NULL: identity */
     struct scope epilogue_scope;
     int epilogue_z, epilogue_index, epilogue_tensor; /* slots: z, first index name, first tensor */
+    char *index_names[MAX_RANK];                    /* of the output's elements, in the epilogue: "m", "n" */
+    int output;                                     /* the output, a tensor index; -1 when there are several */
     struct reference reference;
     struct tolerance tolerance;
     struct expr *flops, *bytes;                     /* NULL: not known */
@@ -173,8 +177,10 @@ struct problem {
     struct scope scope;
 };
 
-/* json: a specification tree (docs/specification.md). dir: where relative source paths start; NULL if the sources are
- * embedded. include_dirs: see source.h. Errors name `path` and the field ("kernels.simt.params[3].values"). */
+/* json: a specification tree (docs/specification.md), copied. path: the specification file, for messages; its directory
+ * is where relative source paths start. A kernel with a "source_text" is taken from there and no file is opened.
+ * include_dirs: see source.h; may be NULL. Errors (LATHE_SPEC) name `path` and the field
+ * ("kernels.simt.params.BM[3]"; positions count from 1). */
 status problem_from_json(const json_t *json, const char *path, const char *const *include_dirs, struct problem **out,
                          struct err *e);
 void problem_free(struct problem *p);
@@ -183,9 +189,16 @@ int problem_find_kernel(const struct problem *p, const char *name);     /* -1 */
 int problem_find_dim(const struct problem *p, const char *name);
 int problem_find_tensor(const struct problem *p, const char *name);
 
-/* --size NAME=VALUE. Refuses unknown names (with the nearest), values < 1 and sizes whose tensors overflow 2^60 bytes. */
+/* --size NAME=VALUE. Refuses (LATHE_USAGE) unknown names (with the nearest), values < 1 and sizes that
+ * problem_check_size refuses: then the size stays what it was. */
 status problem_set_dim(struct problem *p, const char *name, int64_t value, struct err *e);
+/* Tensors of more than 2^60 bytes, shapes that do not fit the reference, fills that make no sense: LATHE_SPEC. */
 status problem_check_size(const struct problem *p, struct err *e);
+
+/* The shape at the sizes in slots (the tensor's scope) and its product. Fails with LATHE_SPEC on an axis that is
+ * negative, or 0 unless it is workspace, and on more than 2^60 bytes. */
+status tensor_shape(const struct tensor *t, const struct value *slots, bool workspace, int64_t shape[MAX_RANK],
+                    int64_t *count, struct err *e);
 
 /* values for the problem scope; slots must hold scope.count values */
 void problem_slots(const struct problem *p, struct value *slots);

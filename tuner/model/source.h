@@ -1,19 +1,21 @@
 /* source.h: from a kernel's .cu file and a configuration to the one text that the compiler, the cache key and the
  * exporter see.
  *
- * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs), each file once,
- * and leaves `#include <x>` alone; so the text is self-contained and its hash is its identity.
+ * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs) and leaves
+ * `#include <x>` alone; so the text is self-contained and its hash is its identity. Each file appears once, where it is
+ * first included, as if it said #pragma once (those lines are dropped): so include at the top of a file, not under an
+ * #if. A comment marks where each file begins and ends. Nothing in the text depends on where the files lie.
  *
- * source_prelude gives what stands before it for one configuration:
- *   - parameters as macros: LATHE_BM 128; booleans 0/1; floats as literals; a string parameter as the index of its value,
- *     with LATHE_REDUCE_last_block = that value's index for every value (characters outside [A-Za-z0-9_] become _);
- *     inactive parameters have their first value. The prefix keeps them out of the way of included headers.
+ * What stands before it for one configuration:
+ *   - parameters as macros: LATHE_BM 128; booleans 0/1; floats as (double) literals; a string parameter as the index of
+ *     its value, with LATHE_REDUCE_last_block = that value's index for every value (characters outside [A-Za-z0-9_]
+ *     become _); inactive parameters have their first value. The prefix keeps them out of the way of included headers.
  *   - lets of integer or boolean type likewise, LATHE_LET_smem.
  *   - struct LatheEpilogue: one member a scalar (float) and one a input tensor that the epilogue names or that is the
  *     bias (const T *), the dims it needs (int), and
  *         __device__ __forceinline__ float operator()(float acc, int m, int n) const
  *     that adds the bias and evaluates the epilogue in float.
- * source_reference_epilogue gives `struct LatheEpilogueRef` with the same members, whose operator() takes and returns
+ * source_epilogue_reference gives `struct LatheEpilogueRef` with the same members, whose operator() takes and returns
  * double, for the verifier.
  * The members' order is epilogue_fields(): the same list builds the kernel argument and the exporter's initialiser.
  */

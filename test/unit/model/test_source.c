@@ -1,0 +1,377 @@
+/* test_source.c: assembly of sources, macros of a configuration, and the generated epilogues, which are compiled by the
+ * system's C++ compiler and run. */
+#include "spec_fixture.h"
+
+#include "model/source.h"
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/lathe-source-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+static char *put(const char *name, const char *text)
+{
+    struct err e = {0};
+    char *path = path_join(dir, name), *parent = path_dirname(path);
+    if (dir_make(parent, &e) || file_write_atomic(path, text, strlen(text), &e))
+        fail_msg("%s", e.text);
+    mem_free(parent);
+    return path;
+}
+
+static void put_free(const char *name, const char *text)
+{
+    mem_free(put(name, text));
+}
+
+static void assembles(void **state)
+{
+    (void)state;
+    char *path = put("k/main.cu", "#include \"a.cuh\"\n  #  include\t\"sub/b.cuh\" // why\n#include <math.h>\nint main;"),
+         *shared = path_join(dir, "shared");
+    put_free("k/a.cuh", "#pragma once\n#include \"main.cu\"\n#include \"c.cuh\"\nint a;\n#pragma unroll\n");
+    put_free("k/sub/b.cuh", "#include \"../a.cuh\"\n#include \"c.cuh\"\nint b;");
+    put_free("shared/c.cuh", "/* #include \"no.cuh\"\n#include \"neither.cuh\"\n*/ char q = '\"'; // \" /*\n#include \"d.cuh\"\n");
+    put_free("shared/d.cuh", "const char *s = \"/*\";\n// #include \"no.cuh\"\n#include_next \"x\"\n");
+    const char *dirs[] = {"/nonexistent", shared, NULL};
+    char *text = NULL;
+    struct err e = {0};
+    if (source_assemble(path, dirs, &text, &e))
+        fail_msg("%s", e.text);
+    assert_string_equal(text,
+        "// --- main.cu\n"
+        "// --- a.cuh\n"
+        "// --- c.cuh\n"
+        "/* #include \"no.cuh\"\n#include \"neither.cuh\"\n*/ char q = '\"'; // \" /*\n"
+        "// --- d.cuh\n"
+        "const char *s = \"/*\";\n// #include \"no.cuh\"\n#include_next \"x\"\n"
+        "// --- end of d.cuh\n"
+        "// --- end of c.cuh\n"
+        "int a;\n#pragma unroll\n"
+        "// --- end of a.cuh\n"
+        "// --- sub/b.cuh\n"
+        "int b;\n"
+        "// --- end of sub/b.cuh\n"
+        "#include <math.h>\nint main;\n"
+        "// --- end of main.cu\n");
+    mem_free(text);
+    mem_free(path);
+    mem_free(shared);
+}
+
+static void bad_sources(void **state)
+{
+    (void)state;
+    char *text = NULL, *missing = put("m.cu", "int x;\n#include \"gone.cuh\"\n"), *open = put("o.cu", "#include \"gone\n"),
+         *empty = put("e.cu", "#include \"\"\n"), *self = put("self.cu", "#include \"./self.cu\"\nint once;\n");
+    const char *dirs[] = {"/nonexistent", NULL};
+    struct err e;
+    assert_int_equal(source_assemble(missing, dirs, &text, &e), LATHE_SPEC);
+    assert_has(e.text, "m.cu:2: cannot find \"gone.cuh\"; looked in /tmp/lathe-source-");
+    assert_has(e.text, ", /nonexistent");
+    assert_int_equal(source_assemble(missing, NULL, &text, &e), LATHE_SPEC);
+    assert_int_equal(source_assemble(open, dirs, &text, &e), LATHE_SPEC);
+    assert_has(e.text, "o.cu:1: expected #include \"file\"");
+    assert_int_equal(source_assemble(empty, dirs, &text, &e), LATHE_SPEC);
+    assert_int_equal(source_assemble("/nonexistent.cu", dirs, &text, &e), LATHE_IO);
+    assert_has(e.text, "/nonexistent.cu: cannot open");
+    assert_int_equal(source_assemble(dir, dirs, &text, &e), LATHE_IO);
+    assert_null(text);
+    assert_int_equal(source_assemble(self, dirs, &text, &e), LATHE_OK);
+    assert_string_equal(text, "// --- self.cu\nint once;\n// --- end of self.cu\n");
+    mem_free(text);
+    text = NULL;
+    assert_int_equal(file_write_atomic(self, "a\0b", 3, &e), LATHE_OK);
+    assert_int_equal(source_assemble(self, dirs, &text, &e), LATHE_SPEC);
+    assert_has(e.text, "self.cu: holds a NUL byte");
+    char name[24], body[60];
+    for (int i = 0; i < 70; i++) {                  /* a chain that is too deep */
+        snprintf(name, sizeof name, "deep%d.cuh", i);
+        snprintf(body, sizeof body, "#include \"deep%d.cuh\"\n", i + 1);
+        put_free(name, body);
+    }
+    char *deep = path_join(dir, "deep0.cuh");
+    assert_int_equal(source_assemble(deep, dirs, &text, &e), LATHE_SPEC);
+    assert_has(e.text, "includes nest more than 64 deep");
+    assert_null(text);
+    mem_free(deep);
+    mem_free(missing);
+    mem_free(open);
+    mem_free(empty);
+    mem_free(self);
+}
+
+static void defines(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        "LATHE_BM=128", "LATHE_SPLIT_K=4", "LATHE_REDUCE=1", "LATHE_REDUCE_second_kernel=0", "LATHE_REDUCE_last_block=1",
+        "LATHE_PADDED=1", "LATHE_ALPHA=(-1.5)", "LATHE_LET_threads=64", "LATHE_LET_smem=16384", "LATHE_LET_big=1",
+    };
+    struct problem *p = fixture_changed(NULL, NULL);
+    config_choice c[8];
+    char **list;
+    int n;
+    struct value *slots = fixture_slots(p, &p->kernels[0], "BM=128 SPLIT_K=4 REDUCE=last_block PADDED=true ALPHA=-1.5", c);
+    assert_int_equal(source_defines(&p->kernels[0], slots, &list, &n, NULL), LATHE_OK);
+    assert_int_equal(n, sizeof expected / sizeof expected[0]);
+    for (int i = 0; i < n; i++)
+        assert_string_equal(list[i], expected[i]);
+    source_defines_free(list, n);
+    mem_free(slots);
+    problem_free(p);
+
+    p = fixture_changed("kernels/0/params/1/1", "[-9223372036854775808, -2]");
+    slots = fixture_slots(p, &p->kernels[0], "BM=32 SPLIT_K=-9223372036854775808 PADDED=false ALPHA=0.5", c);
+    assert_int_equal(source_defines(&p->kernels[0], slots, &list, &n, NULL), LATHE_OK);
+    assert_string_equal(list[1], "LATHE_SPLIT_K=(-9223372036854775807-1)");
+    assert_string_equal(list[2], "LATHE_REDUCE=0");     /* inactive: its first value */
+    source_defines_free(list, n);
+    mem_free(slots);
+    problem_free(p);
+}
+
+static void epilogue_text(void **state)
+{
+    (void)state;
+    struct problem *p = fixture_changed("epilogue", "\"s * z\\n* sigmoid(z) \"");
+    struct strbuf b = {0};
+    assert_int_equal(source_epilogue(p, &b, NULL), LATHE_OK);
+    assert_has(sb_str(&b), "// z -> s * z * sigmoid(z)");
+    assert_has(sb_str(&b), "struct LatheEpilogue {\n    const float *b; // [N]\n    float s;\n");
+    assert_has(sb_str(&b), "    __device__ __forceinline__ float operator()(float acc, int m, int n) const\n");
+    assert_has(sb_str(&b), "float z = acc + b[n];\n");
+    sb_free(&b);
+    assert_int_equal(source_epilogue_reference(p, &b, NULL), LATHE_OK);
+    assert_has(sb_str(&b), "struct LatheEpilogueRef {\n    const float *b; // [N]\n    float s;\n");
+    assert_has(sb_str(&b), "double operator()(double acc, int m, int n) const\n");
+    assert_has(sb_str(&b), "double z = acc + (double)b[n];\n");
+    sb_free(&b);
+    problem_free(p);
+}
+
+static void fields(void **state)
+{
+    (void)state;
+    json_t *tree = fixture_tree();
+    fixture_set(tree, "scalars/1", "[\"unused\", 3]");
+    fixture_set(tree, "tensors/4", "[\"R\", \"f32\", [\"M\", \"N\"]]");
+    fixture_set(tree, "epilogue", "\"s * z + R[m, n] + K\"");
+    struct problem *p = fixture_problem(tree);
+    struct field *f;
+    int n;
+    epilogue_fields(p, &f, &n);
+    assert_int_equal(n, 5);
+    assert_true(f[0].kind == FIELD_TENSOR && f[0].index == 2);      /* b, the bias */
+    assert_true(f[1].kind == FIELD_TENSOR && f[1].index == 4);      /* R */
+    assert_true(f[2].kind == FIELD_DIM && f[2].index == 1);         /* N, to index R */
+    assert_true(f[3].kind == FIELD_DIM && f[3].index == 2);         /* K, in the formula */
+    assert_true(f[4].kind == FIELD_SCALAR && f[4].index == 0);
+    mem_free(f);
+    problem_free(p);
+    tree = fixture_tree();
+    fixture_set(tree, "epilogue", NULL);
+    fixture_set(tree, "reference/bias", NULL);
+    p = fixture_problem(tree);
+    epilogue_fields(p, &f, &n);
+    assert_int_equal(n, 0);
+    mem_free(f);
+    problem_free(p);
+}
+
+enum { ROWS = 3, COLS = 4, DEPTH = 5 };
+static float bias[COLS], residual[ROWS * COLS], cube[ROWS * COLS * DEPTH];
+static int steps[COLS];
+
+static double element(void *ctx, int slot, const int64_t *index, int rank)
+{
+    const struct problem *p = ctx;
+    const char *name = p->epilogue_scope.names[slot].name;
+    if (strcmp(name, "R") == 0)
+        return residual[index[0] * COLS + index[1]];
+    if (strcmp(name, "C3") == 0)
+        return cube[(index[0] * COLS + index[1]) * DEPTH + index[2]];
+    if (strcmp(name, "I") == 0)
+        return steps[index[0]];
+    return bias[index[0]];
+}
+
+/* What the specification means by it, from the language's own evaluator. */
+static double wanted(const struct problem *p, double acc, int m, int n)
+{
+    struct value slots[64], v;
+    struct err e = {0};
+    double z = acc + (p->reference.bias >= 0 ? bias[n] : 0), out = 0;
+    problem_slots(p, slots);
+    slots[p->epilogue_z] = value_float(z);
+    slots[p->epilogue_index] = value_int(m);
+    slots[p->epilogue_index + 1] = value_int(n);
+    if (!p->epilogue)
+        return z;
+    if (expr_eval_with(p->epilogue, slots, element, (void *)p, &v, &e) || !value_as_double(v, &out))
+        fail_msg("%s", e.text);
+    return out;
+}
+
+static const char *const epilogues[] = {
+    NULL,
+    "z",
+    "s * z * sigmoid(z)",
+    "max(z, 0)",
+    "z * sigmoid(1.702 * z) + R[m, n]",
+    "select(z > 0, z, s * expm1(z)) - b[n]",
+    "z + C3[m, n, (m + n) % K] * C3[m, n, 0]",
+    "0.5 * z * (1 + erf(z / sqrt(2)))",
+    "clamp(z, -1, 1) + select(n >= m, 0, -10) + m",
+    "z + I[n] / I[0] + I[n] % 2",
+    "N - m",
+    "tanh(z) / (M * 1.0 + n // 2)",
+};
+enum { EPILOGUES = sizeof epilogues / sizeof epilogues[0] };
+
+static struct problem *epilogue_problem(int i)
+{
+    json_t *tree = fixture_tree();
+    fixture_set(tree, "dims", "[[\"M\", 3], [\"N\", 4], [\"K\", 5]]");
+    fixture_set(tree, "kernels/0/constraints", "[]");
+    fixture_set(tree, "tensors/4", "[\"R\", \"f32\", [\"M\", \"N\"]]");
+    fixture_set(tree, "tensors/5", "[\"C3\", \"f32\", [\"M\", \"N\", \"K\"]]");
+    fixture_set(tree, "tensors/6", "[\"I\", \"i32\", [\"N\"]]");
+    char *text = epilogues[i] ? mem_printf("\"%s\"", epilogues[i]) : NULL;
+    fixture_set(tree, "epilogue", text);
+    mem_free(text);
+    if (i % 2)
+        fixture_set(tree, "reference/bias", NULL);
+    return fixture_problem(tree);
+}
+
+/* One C++ file with both structs of every epilogue in a namespace, and a C function for each. */
+static char *epilogue_library(void)
+{
+    struct strbuf b = {0};
+    struct err e = {0};
+    sb_add(&b, "#include <math.h>\n#include <stddef.h>\n#include <string.h>\n#define __device__\n"
+               "#define __forceinline__ inline\n");
+    sb_add(&b, expr_c_helpers());
+    for (int i = 0; i < EPILOGUES; i++) {
+        struct problem *p = epilogue_problem(i);
+        sb_addf(&b, "namespace e%d {\n", i);
+        if (source_epilogue(p, &b, &e) || source_epilogue_reference(p, &b, &e))
+            fail_msg("%s: %s", epilogues[i], e.text);
+        sb_addf(&b, "}\nextern \"C\" void run%d(const void *args, double acc, int m, int n, double out[2]) {\n"
+                    "e%d::LatheEpilogue f; e%d::LatheEpilogueRef d;\nstatic_assert(sizeof f == sizeof d, \"\");\n"
+                    "memcpy((void *)&f, args, sizeof f); memcpy((void *)&d, args, sizeof d);\n"
+                    "out[0] = f((float)acc, m, n); out[1] = d(acc, m, n);\n}\n", i, i, i);
+        problem_free(p);
+    }
+    return sb_take(&b);
+}
+
+/* The bytes of the struct, as a launcher packs them from the fields. */
+static void pack(const struct problem *p, unsigned char *bytes)
+{
+    struct field *f;
+    int n, at = 0;
+    epilogue_fields(p, &f, &n);
+    for (int i = 0; i < n; i++) {
+        const void *pointer = NULL;
+        float scalar;
+        int dim;
+        if (f[i].kind == FIELD_TENSOR) {
+            const char *name = p->tensors[f[i].index].name;
+            pointer = !strcmp(name, "R") ? (void *)residual : !strcmp(name, "C3") ? (void *)cube
+                    : !strcmp(name, "I") ? (void *)steps : (void *)bias;
+            memcpy(bytes + at, &pointer, sizeof pointer);
+            at += 8;
+        } else if (f[i].kind == FIELD_DIM) {
+            dim = (int)p->dims[f[i].index].value;
+            memcpy(bytes + at, &dim, 4);
+            at += 4;
+        } else {
+            scalar = (float)p->scalars[f[i].index].value;
+            memcpy(bytes + at, &scalar, 4);
+            at += 4;
+        }
+    }
+    mem_free(f);
+}
+
+static void check_epilogue(void *library, int i)
+{
+    char name[24];
+    unsigned char args[128] = {0};
+    double out[2];
+    struct problem *p = epilogue_problem(i);
+    snprintf(name, sizeof name, "run%d", i);
+    void (*run)(const void *, double, int, int, double *);
+    *(void **)&run = dlsym(library, name);
+    assert_non_null(run);
+    pack(p, args);
+    for (int m = 0; m < ROWS; m++)
+        for (int n = 0; n < COLS; n++)
+            for (int k = 0; k < 5; k++) {
+                double acc = (k - 2) * 0.75 + 0.125 * m, want = wanted(p, acc, m, n);
+                run(args, acc, m, n, out);
+                if (!(fabs(out[0] - want) <= 2e-6 * (1 + fabs(want))) || !(fabs(out[1] - want) <= 1e-14 * (1 + fabs(want))))
+                    fail_msg("%s at acc=%g m=%d n=%d: float %.9g, double %.17g, wanted %.17g",
+                             epilogues[i] ? epilogues[i] : "(none)", acc, m, n, out[0], out[1], want);
+            }
+    problem_free(p);
+}
+
+static void epilogues_compute(void **state)
+{
+    (void)state;
+    if (system("c++ --version > /dev/null 2>&1") != 0)
+        skip();
+    for (int i = 0; i < ROWS * COLS * DEPTH; i++)
+        cube[i] = (float)(i % 7) * 0.25f;
+    for (int i = 0; i < ROWS * COLS; i++)
+        residual[i] = (float)(i % 5) - 1.5f;
+    for (int i = 0; i < COLS; i++) {
+        bias[i] = 0.5f * (float)i - 0.75f;
+        steps[i] = 4 - 3 * i;
+    }
+    char *text = epilogue_library(), *path = put("epilogues.cc", text), command[300];
+    snprintf(command, sizeof command, "c++ -std=c++17 -O1 -Wall -Wextra -Wno-unused-parameter -Wno-unused-function -Werror "
+             "-shared -fPIC -o %s/epilogues.so %s", dir, path);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "%s/epilogues.so", dir);
+    void *library = dlopen(command, RTLD_NOW);
+    assert_non_null(library);
+    for (int i = 0; i < EPILOGUES; i++)
+        check_epilogue(library, i);
+    dlclose(library);
+    mem_free(text);
+    mem_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(assembles),
+        cmocka_unit_test(bad_sources),
+        cmocka_unit_test(defines),
+        cmocka_unit_test(epilogue_text),
+        cmocka_unit_test(fields),
+        cmocka_unit_test(epilogues_compute),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,209 @@
+/* problem.c: a problem's life and its names.
+ *
+ * Invariant: every array of a problem is allocated zeroed at its full length before it is filled, so a half-made
+ * problem can be freed. */
+#include "model/problem.h"
+
+#include "base/mem.h"
+#include "model/problem_internal.h"
+#include <string.h>
+
+static const struct {
+    const char *name, *ctype;
+    int bytes;
+} dtypes[DTYPE_COUNT] = {
+#define X(name, bytes, ctype) {#name, ctype, bytes},
+    DTYPE_TABLE(X)
+#undef X
+};
+
+const char *dtype_name(enum dtype t)
+{
+    return (unsigned)t < DTYPE_COUNT ? dtypes[t].name : "unknown";
+}
+
+const char *dtype_ctype(enum dtype t)
+{
+    return (unsigned)t < DTYPE_COUNT ? dtypes[t].ctype : "void";
+}
+
+int dtype_bytes(enum dtype t)
+{
+    return (unsigned)t < DTYPE_COUNT ? dtypes[t].bytes : 0;
+}
+
+int dtype_parse(const char *name)
+{
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        if (strcmp(dtypes[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static void tensor_clear(struct tensor *t)
+{
+    mem_free(t->name);
+    for (int i = 0; i < MAX_RANK; i++)
+        expr_free(t->shape[i]);
+    expr_free(t->fill_a);
+    expr_free(t->fill_b);
+    expr_free(t->when);
+}
+
+static void launch_clear(struct launch *l)
+{
+    mem_free(l->function);
+    for (int i = 0; i < 3; i++) {
+        expr_free(l->grid[i]);
+        expr_free(l->block[i]);
+        expr_free(l->cluster[i]);
+    }
+    expr_free(l->shared);
+    for (int i = 0; i < l->nargs; i++)
+        expr_free(l->args[i].expr);
+    mem_free(l->args);
+}
+
+static void constraints_free(struct constraint *c, int n)
+{
+    for (int i = 0; i < n; i++) {
+        expr_free(c[i].expr);
+        mem_free(c[i].reason);
+    }
+    mem_free(c);
+}
+
+static void params_free(struct param *params, int n)
+{
+    for (int i = 0; i < n; i++) {
+        mem_free(params[i].name);
+        mem_free(params[i].help);
+        mem_free(params[i].values);                 /* strings among them belong to problem->json */
+        expr_free(params[i].when);
+    }
+    mem_free(params);
+}
+
+void kernel_clear(struct kernel *k)
+{
+    mem_free(k->name);
+    mem_free(k->summary);
+    mem_free(k->source_path);
+    mem_free(k->source);
+    constraints_free(k->requires, k->nrequires);
+    params_free(k->params, k->nparams);
+    for (int i = 0; i < k->nlets; i++) {
+        mem_free(k->lets[i].name);
+        expr_free(k->lets[i].expr);
+    }
+    mem_free(k->lets);
+    constraints_free(k->constraints, k->nconstraints);
+    for (int i = 0; i < k->nworkspace; i++)
+        tensor_clear(&k->workspace[i]);
+    mem_free(k->workspace);
+    for (int i = 0; i < k->nsteps; i++) {
+        expr_free(k->steps[i].when);
+        launch_clear(&k->steps[i].launch);
+    }
+    mem_free(k->steps);
+    scope_free(&k->scope);
+}
+
+void problem_free(struct problem *p)
+{
+    if (!p)
+        return;
+    mem_free(p->name);
+    mem_free(p->summary);
+    mem_free(p->path);
+    for (int i = 0; i < p->ndims; i++)
+        mem_free(p->dims[i].name);
+    mem_free(p->dims);
+    for (int i = 0; i < p->nscalars; i++)
+        mem_free(p->scalars[i].name);
+    mem_free(p->scalars);
+    for (int i = 0; i < p->ntensors; i++)
+        tensor_clear(&p->tensors[i]);
+    mem_free(p->tensors);
+    expr_free(p->epilogue);
+    scope_free(&p->epilogue_scope);
+    for (int i = 0; i < MAX_RANK; i++)
+        mem_free(p->index_names[i]);
+    if (p->reference.kernel)
+        kernel_clear(p->reference.kernel);
+    mem_free(p->reference.kernel);
+    expr_free(p->flops);
+    expr_free(p->bytes);
+    for (int i = 0; i < p->nkernels; i++)
+        kernel_clear(&p->kernels[i]);
+    mem_free(p->kernels);
+    scope_free(&p->scope);
+    json_decref(p->json);
+    mem_free(p);
+}
+
+/* The names of an array's elements; a half-made problem has NULL ones. */
+#define FIND_NAME(array, count, wanted)                                                                                \
+    do {                                                                                                               \
+        for (int i_ = 0; i_ < (count); i_++)                                                                           \
+            if ((array)[i_].name && strcmp((array)[i_].name, (wanted)) == 0)                                           \
+                return i_;                                                                                             \
+        return -1;                                                                                                     \
+    } while (0)
+
+int problem_find_kernel(const struct problem *p, const char *name)
+{
+    FIND_NAME(p->kernels, p->nkernels, name);
+}
+
+int problem_find_dim(const struct problem *p, const char *name)
+{
+    FIND_NAME(p->dims, p->ndims, name);
+}
+
+int problem_find_tensor(const struct problem *p, const char *name)
+{
+    FIND_NAME(p->tensors, p->ntensors, name);
+}
+
+static int find_scalar(const struct problem *p, const char *name)
+{
+    FIND_NAME(p->scalars, p->nscalars, name);
+}
+
+static int find_param(const struct kernel *k, const char *name)
+{
+    FIND_NAME(k->params, k->nparams, name);
+}
+
+static int find_let(const struct kernel *k, const char *name)
+{
+    FIND_NAME(k->lets, k->nlets, name);
+}
+
+static int find_workspace(const struct kernel *k, const char *name)
+{
+    FIND_NAME(k->workspace, k->nworkspace, name);
+}
+
+const char *problem_name_use(const struct problem *p, const struct kernel *k, const char *name)
+{
+    if (problem_find_dim(p, name) >= 0)
+        return "a dimension";
+    if (find_scalar(p, name) >= 0)
+        return "a scalar";
+    if (problem_find_tensor(p, name) >= 0)
+        return "a tensor";
+    if (k && find_param(k, name) >= 0)
+        return "a parameter";
+    if (k && find_let(k, name) >= 0)
+        return "a let";
+    if (k && find_workspace(k, name) >= 0)
+        return "a workspace buffer";
+    return NULL;
+}
+
+const struct tensor *problem_buffer(const struct problem *p, const struct kernel *k, int index)
+{
+    return index < p->ntensors ? &p->tensors[index] : &k->workspace[index - p->ntensors];
+}

@@ -1,0 +1,84 @@
+/* problem_read_names.c: what may be a name in a specification. A name must be an identifier everywhere it ends up: in
+ * formulas, in the generated C++, in the exported launcher and on the command line. */
+#include "model/problem_read.h"
+
+#include "base/mem.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+status read_identifier(struct reader *r, const json_t *j, const char *what, char **out)
+{
+    const char *s = node_text(j);
+    char expected[120];
+    snprintf(expected, sizeof expected, "%s's name (a letter, then letters, digits and _)", what);
+    if (!s)
+        return read_wrong(r, j, expected);
+    bool good = isalpha((unsigned char)s[0]) || s[0] == '_';
+    for (const char *c = s; *c && good; c++)
+        good = isalnum((unsigned char)*c) || *c == '_';
+    if (!good)
+        return read_wrong(r, j, expected);
+    if (strlen(s) > MAX_NAME)
+        return read_fail(r, "the name '%.20s...' has %zu characters, and at most %d are allowed", s, strlen(s),
+                         MAX_NAME);
+    *out = mem_strdup(s);
+    return LATHE_OK;
+}
+
+static bool in_words(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* NOTE: `functions` are model/expr.h's. */
+const char *reserved_name(const char *name)
+{
+    static const char *const functions[] = {
+        "min", "max", "abs", "ceil_div", "floor", "ceil", "round", "select", "clamp", "pow", "sqrt", "rsqrt", "exp",
+        "expm1", "log", "log1p", "tanh", "erf", "sigmoid", "sin", "cos", "is_pow2", "log2", NULL};
+    static const char *const words[] = {"and", "or", "not", "true", "false", "epilogue", NULL};
+    static const char *const generated[] = {"z", "acc", "stream", "workspace", "workspace_bytes", NULL};
+    static const char *const cpp[] = {
+        "alignas", "alignof", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "concept", "const",
+        "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export",
+        "extern", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
+        "noexcept", "nullptr", "operator", "private", "protected", "public", "register", "requires", "return", "short",
+        "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "try", "typedef", "typeid",
+        "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "size_t", "blockIdx",
+        "blockDim", "threadIdx", "gridDim", "warpSize", "main", NULL};
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        if (strcmp(name, limit_name((enum limit)i)) == 0)
+            return "a limit of the device";
+    if (in_words(name, functions))
+        return "a function of formulas";
+    if (in_words(name, words))
+        return "a word of formulas";
+    if (in_words(name, generated))
+        return "used by the code that lathe generates";
+    if (in_words(name, cpp))
+        return "a word of C++";
+    if (strncasecmp(name, "lathe", 5) == 0 || strstr(name, "__"))
+        return "reserved (a name may not begin with lathe or contain __)";
+    return NULL;
+}
+
+status read_new_name(struct reader *r, const struct kernel *k, const json_t *j, const char *what, char **out)
+{
+    char *name = NULL;
+    TRY(read_identifier(r, j, what, &name));
+    const char *use = reserved_name(name);
+    status s = LATHE_OK;
+    if (use)
+        s = read_fail(r, "'%s' cannot be %s's name: it is %s", name, what, use);
+    else if ((use = problem_name_use(r->p, k, name)))
+        s = read_fail(r, "'%s' cannot be %s's name: it is %s already", name, what, use);
+    if (s)
+        mem_free(name);
+    else
+        *out = name;
+    return s;
+}
