@@ -1,0 +1,601 @@
+/* fake_cuda.c: included by the test that uses it (test binaries are one source each). Device addresses are host ones.
+ */
+#include "fake_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fake fake;
+
+struct CUfunc_st {
+    const char *name;
+};
+struct CUmod_st {
+    int loaded;
+};
+struct CUevent_st {
+    double ms;
+};
+struct CUstream_st {
+    int unused;
+};
+
+static struct CUfunc_st kernels[] = {{"linear_simt"}, {"crash"}};
+static int context_object;
+static double fake_clock_ms;
+
+void fake_reset(void)
+{
+    fake = (struct fake){.gpus = 1, .driver_version = 13000, .memory = (size_t)1 << 30, .static_shared = 1024,
+                         .max_threads = 512};
+    fake_clock_ms = 0;
+}
+
+bool fake_nothing_alive(void)
+{
+    return !fake.contexts && !fake.streams && !fake.events && !fake.modules && !fake.allocations &&
+           !fake.blas_handles && !fake.nvml_open;
+}
+
+static bool fails(const char *call)
+{
+    if (++fake.calls != fake.fail_at)
+        return false;
+    fake.failed = call;
+    return true;
+}
+
+#define ENTER(call)                                                                                                    \
+    do {                                                                                                               \
+        if (fails(#call))                                                                                              \
+            return fake.fail_with;                                                                                     \
+        if (fake.sticky)                                                                                               \
+            return fake.sticky;                                                                                        \
+    } while (0)
+
+static CUresult f_cuInit(unsigned int flags)
+{
+    ENTER(cuInit);
+    return flags ? CUDA_ERROR_INVALID_VALUE : fake.init;
+}
+
+static CUresult f_cuDriverGetVersion(int *version)
+{
+    ENTER(cuDriverGetVersion);
+    *version = fake.driver_version;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuGetErrorName(CUresult error, const char **text)
+{
+    switch ((int)error) {
+#define X(name, value)                                                                                                 \
+    case value:                                                                                                        \
+        *text = #name;                                                                                                 \
+        return CUDA_SUCCESS;
+        CUDA_RESULTS(X)
+#undef X
+    default:
+        *text = NULL;
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUresult f_cuGetErrorString(CUresult error, const char **text)
+{
+    *text = "in the driver's words";
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDeviceGetCount(int *count)
+{
+    ENTER(cuDeviceGetCount);
+    *count = fake.gpus;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDeviceGet(CUdevice *device, int ordinal)
+{
+    ENTER(cuDeviceGet);
+    *device = 70 + ordinal;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    ENTER(cuDeviceGetName);
+    snprintf(name, (size_t)size, "FAKE H200 %d", device - 70);
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    ENTER(cuDeviceGetUuid);
+    for (int i = 0; i < 16; i++)
+        uuid->bytes[i] = (char)(0xF0 + i);
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
+{
+    ENTER(cuDeviceGetPCIBusId);
+    snprintf(id, (size_t)size, "0000:1A:00.0");
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    ENTER(cuDeviceGetAttribute);
+    static const struct {
+        CUdevice_attribute attribute;
+        int value;
+    } table[] = {
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+        {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+        {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
+        {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 62914560},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+    };
+    if (fake.no_clocks &&
+        (attribute == CU_DEVICE_ATTRIBUTE_CLOCK_RATE || attribute == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE ||
+         attribute == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].attribute == attribute) {
+            *value = table[i].value;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult f_cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    ENTER(cuDeviceTotalMem);
+    *bytes = fake.memory;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
+{
+    ENTER(cuDevicePrimaryCtxSetFlags);
+    fake.context_flags = flags;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    ENTER(cuDevicePrimaryCtxRetain);
+    fake.contexts++;
+    *context = (CUcontext)&context_object;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    fake.contexts--;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuCtxSetCurrent(CUcontext context)
+{
+    if (!context)
+        return CUDA_SUCCESS;
+    ENTER(cuCtxSetCurrent);
+    return context == (CUcontext)&context_object ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static CUresult f_cuMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    ENTER(cuMemGetInfo);
+    *free_bytes = fake.memory - fake.used;
+    *total = fake.memory;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuMemAlloc(CUdeviceptr *address, size_t bytes)
+{
+    ENTER(cuMemAlloc);
+    if (bytes == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (bytes > fake.memory - fake.used)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    void *p = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    *address = (CUdeviceptr)(uintptr_t)p;
+    fake.allocations++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuMemFree(CUdeviceptr address)
+{
+    free((void *)(uintptr_t)address);
+    fake.allocations--;
+    return fake.sticky;
+}
+
+static CUresult f_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+    ENTER(cuMemcpyHtoDAsync);
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    ENTER(cuMemcpyDtoHAsync);
+    memcpy(to, (void *)(uintptr_t)from, bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuMemsetD32Async(CUdeviceptr to, unsigned int word, size_t words, CUstream stream)
+{
+    ENTER(cuMemsetD32Async);
+    for (size_t i = 0; i < words; i++)
+        ((unsigned int *)(uintptr_t)to)[i] = word;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    ENTER(cuStreamCreate);
+    *stream = malloc(sizeof **stream);
+    fake.stream_flags = flags;
+    fake.streams++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuStreamDestroy(CUstream stream)
+{
+    free(stream);
+    fake.streams--;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuStreamSynchronize(CUstream stream)
+{
+    ENTER(cuStreamSynchronize);
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuEventCreate(CUevent *event, unsigned int flags)
+{
+    ENTER(cuEventCreate);
+    *event = calloc(1, sizeof **event);
+    fake.events++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuEventDestroy(CUevent event)
+{
+    free(event);
+    fake.events--;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuEventRecord(CUevent event, CUstream stream)
+{
+    ENTER(cuEventRecord);
+    event->ms = fake_clock_ms += 0.25;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuEventSynchronize(CUevent event)
+{
+    ENTER(cuEventSynchronize);
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuEventElapsedTime(float *ms, CUevent from, CUevent to)
+{
+    ENTER(cuEventElapsedTime);
+    *ms = (float)(to->ms - from->ms);
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuModuleLoadData(CUmodule *module, const void *image)
+{
+    ENTER(cuModuleLoadData);
+    if (fake.load)
+        return fake.load;
+    if (strcmp(image, "image of a fake"))
+        return CUDA_ERROR_INVALID_IMAGE;
+    *module = malloc(sizeof **module);
+    fake.modules++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuModuleUnload(CUmodule module)
+{
+    free(module);
+    fake.modules--;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    ENTER(cuModuleGetFunction);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (!strcmp(kernels[i].name, name)) {
+            *function = &kernels[i];
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+static CUresult f_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    ENTER(cuFuncGetAttribute);
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = fake.max_threads; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = fake.static_shared; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = 16; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = 128; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = 48 * 1024; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    ENTER(cuFuncSetAttribute);
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        fake.raised_shared = value;
+    else if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+        fake.non_portable = value;
+    else
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+                                                              size_t shared)
+{
+    ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+    *blocks = 2;
+    return CUDA_SUCCESS;
+}
+
+static CUresult launched(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                         unsigned int by, unsigned int bz, unsigned int shared, void **args)
+{
+    fake.launches++;
+    memcpy(fake.last_grid, (unsigned int[]){gx, gy, gz}, sizeof fake.last_grid);
+    memcpy(fake.last_block, (unsigned int[]){bx, by, bz}, sizeof fake.last_block);
+    fake.last_shared = shared;
+    fake.last_args = args;
+    if (!strcmp(function->name, "crash"))
+        fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz,
+                                 unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+                                 CUstream stream, void **args, void **extra)
+{
+    ENTER(cuLaunchKernel);
+    return launched(function, gx, gy, gz, bx, by, bz, shared, args);
+}
+
+static CUresult f_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
+{
+    ENTER(cuLaunchKernelEx);
+    if (c->numAttrs != 1 || c->attrs->id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+        return CUDA_ERROR_INVALID_VALUE;
+    fake.last_cluster[0] = c->attrs->value.clusterDim.x;
+    fake.last_cluster[1] = c->attrs->value.clusterDim.y;
+    fake.last_cluster[2] = c->attrs->value.clusterDim.z;
+    if (c->gridDimX % fake.last_cluster[0])
+        return (CUresult)912;
+    return launched(function, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
+                    c->sharedMemBytes, args);
+}
+
+/* --- cuBLAS: column-major, plain loops --- */
+
+#define ENTER_BLAS(call)                                                                                               \
+    do {                                                                                                               \
+        if (fails(#call))                                                                                              \
+            return fake.cublas_fail_with;                                                                              \
+    } while (0)
+
+static cublasStatus_t f_cublasCreate_v2(cublasHandle_t *handle)
+{
+    ENTER_BLAS(cublasCreate_v2);
+    *handle = malloc(1);
+    fake.blas_handles++;
+    return 0;
+}
+
+static cublasStatus_t f_cublasDestroy_v2(cublasHandle_t handle)
+{
+    free(handle);
+    fake.blas_handles--;
+    return 0;
+}
+
+static cublasStatus_t f_cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream)
+{
+    ENTER_BLAS(cublasSetStream_v2);
+    return stream ? 0 : 7;
+}
+
+static cublasStatus_t f_cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
+{
+    ENTER_BLAS(cublasSetMathMode);
+    fake.math_mode = mode;
+    return 0;
+}
+
+#define GEMM(T)                                                                                                        \
+    for (int j = 0; j < n; j++)                                                                                        \
+        for (int i = 0; i < m; i++) {                                                                                  \
+            T sum = 0;                                                                                                 \
+            for (int l = 0; l < k; l++)                                                                                \
+                sum += a[op_a ? l + (size_t)i * lda : i + (size_t)l * lda] *                                           \
+                       b[op_b ? j + (size_t)l * ldb : l + (size_t)j * ldb];                                            \
+            c[i + (size_t)j * ldc] = *alpha * sum;                                                                     \
+        }
+
+static cublasStatus_t f_cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                                       int n, int k, const float *alpha, const float *a, int lda, const float *b,
+                                       int ldb, const float *beta, float *c, int ldc)
+{
+    ENTER_BLAS(cublasSgemm_v2);
+    if (*beta != 0)
+        return 7;
+    fake.gemm_compute = 68;
+    GEMM(float)
+    return 0;
+}
+
+static cublasStatus_t f_cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                                       int n, int k, const double *alpha, const double *a, int lda, const double *b,
+                                       int ldb, const double *beta, double *c, int ldc)
+{
+    ENTER_BLAS(cublasDgemm_v2);
+    if (*beta != 0)
+        return 7;
+    fake.gemm_compute = 70;
+    GEMM(double)
+    return 0;
+}
+
+static cublasStatus_t f_cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                                     int n, int k, const void *alpha, const void *a, cudaDataType type_a, int lda,
+                                     const void *b, cudaDataType type_b, int ldb, const void *beta, void *c,
+                                     cudaDataType type_c, int ldc, cublasComputeType_t compute,
+                                     cublasGemmAlgo_t algorithm)
+{
+    ENTER_BLAS(cublasGemmEx);
+    if (type_a || type_b || type_c || algorithm != -1)
+        return 7;
+    int launched_as = f_cublasSgemm_v2(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    fake.gemm_compute = compute;
+    return launched_as;
+}
+
+static cublasStatus_t f_cublasGetProperty(libraryPropertyType property, int *value)
+{
+    *value = 13 - property;
+    return 0;
+}
+
+/* --- NVML --- */
+
+#define ENTER_NVML(call)                                                                                               \
+    do {                                                                                                               \
+        if (fails(#call))                                                                                              \
+            return 3;                                                                                                  \
+    } while (0)
+
+static nvmlReturn_t f_nvmlInit_v2(void)
+{
+    ENTER_NVML(nvmlInit_v2);
+    if (fake.no_nvml)
+        return 9;
+    fake.nvml_open++;
+    return 0;
+}
+
+static nvmlReturn_t f_nvmlShutdown(void)
+{
+    fake.nvml_open--;
+    return 0;
+}
+
+static nvmlReturn_t f_nvmlSystemGetDriverVersion(char *text, unsigned int size)
+{
+    ENTER_NVML(nvmlSystemGetDriverVersion);
+    snprintf(text, size, "580.159.04");
+    return 0;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetHandleByPciBusId_v2(const char *id, nvmlDevice_t *device)
+{
+    ENTER_NVML(nvmlDeviceGetHandleByPciBusId_v2);
+    *device = (nvmlDevice_t)&context_object;
+    return strcmp(id, "0000:1A:00.0") ? 6 : 0;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
+{
+    ENTER_NVML(nvmlDeviceGetHandleByUUID);
+    *device = (nvmlDevice_t)&context_object;
+    return strncmp(uuid, "GPU-f0f1f2f3-", 13) ? 6 : 0;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int type, unsigned int *mhz)
+{
+    ENTER_NVML(nvmlDeviceGetClockInfo);
+    *mhz = type == NVML_CLOCK_SM ? 1755 : 3201;
+    return 0;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned int type, unsigned int *mhz)
+{
+    ENTER_NVML(nvmlDeviceGetMaxClockInfo);
+    *mhz = type == NVML_CLOCK_SM ? 1980 : 3201;
+    return 0;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts)
+{
+    ENTER_NVML(nvmlDeviceGetPowerUsage);
+    *milliwatts = 698500;
+    return 0;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor, unsigned int *celsius)
+{
+    ENTER_NVML(nvmlDeviceGetTemperature);
+    *celsius = 61;
+    return sensor == NVML_TEMPERATURE_GPU ? 0 : 2;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned int *bits)
+{
+    ENTER_NVML(nvmlDeviceGetMemoryBusWidth);
+    *bits = 6144;
+    return 0;
+}
+
+static nvmlReturn_t f_nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long *reasons)
+{
+    ENTER_NVML(nvmlDeviceGetCurrentClocksThrottleReasons);
+    *reasons = 4;
+    return 0;
+}
+
+#define f_nvmlDeviceGetCurrentClocksEventReasons NULL   /* as in a driver before 535 */
+
+static const struct cuda_api fake_cuda = {
+#define X(name, symbol, args) .name = f_##name,
+    CUDA_FUNCTIONS(X)
+#undef X
+    .path = "libcuda.fake"};
+
+static const struct cublas_api fake_cublas = {
+#define X(symbol, args) .symbol = f_##symbol,
+    CUBLAS_FUNCTIONS(X)
+#undef X
+    .path = "libcublas.fake"};
+
+static const struct nvml_api fake_nvml = {
+#define X(symbol, args, optional) .symbol = f_##symbol,
+    NVML_FUNCTIONS(X)
+#undef X
+    .path = "libnvidia-ml.fake"};
+
+struct cuda_tables fake_tables(void)
+{
+    return (struct cuda_tables){&fake_cuda, &fake_cublas, &fake_nvml};
+}

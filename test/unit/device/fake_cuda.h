@@ -1,0 +1,40 @@
+/* fake_cuda.h: a CUDA driver, cuBLAS and NVML in memory, as the tables that cuda_open_with takes. It counts what is
+ * alive, can fail the Nth call, computes GEMMs, and becomes "sticky" after a kernel named "crash", as the driver does.
+ */
+#ifndef LATHE_TEST_FAKE_CUDA_H
+#define LATHE_TEST_FAKE_CUDA_H
+
+#include "device/cuda_dev.h"
+
+struct fake {
+    /* set by the test */
+    int fail_at;                    /* which call fails (from 1), 0: none; releases are not counted and never fail */
+    CUresult fail_with;
+    int cublas_fail_with;
+    int gpus, driver_version;
+    size_t memory;                  /* the device's, bytes */
+    int static_shared, max_threads;
+    bool no_clocks;                 /* the driver has no clock attributes */
+    bool no_nvml;                   /* nvmlInit_v2 fails */
+    CUresult init, load;            /* what cuInit and cuModuleLoadData give */
+    /* read by the test */
+    int calls;
+    const char *failed;             /* the call that was made to fail */
+    int contexts, streams, events, modules, allocations, blas_handles, nvml_open;
+    size_t used;
+    CUresult sticky;
+    CUlaunchConfig last_config;     /* of cuLaunchKernelEx */
+    unsigned int last_cluster[3];
+    unsigned int last_grid[3], last_block[3], last_shared;
+    void **last_args;
+    int launches, raised_shared, non_portable, math_mode, gemm_compute;
+    unsigned int context_flags, stream_flags;
+};
+
+extern struct fake fake;
+
+void fake_reset(void);              /* one H200-like GPU, nothing fails */
+bool fake_nothing_alive(void);
+struct cuda_tables fake_tables(void);
+
+#endif

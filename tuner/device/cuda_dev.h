@@ -1,0 +1,82 @@
+/* cuda_dev.h: the inside of a CUDA device, shared by cuda.c (context, memory, queue), cuda_launch.c (modules, kernels)
+ * and cuda_target.c (what the device is).
+ *
+ * Ownership: the device owns its modules, a module its functions; both end with their owner at the latest. Allocations
+ * are the caller's, and end with the context.
+ */
+#ifndef LATHE_DEVICE_CUDA_DEV_H
+#define LATHE_DEVICE_CUDA_DEV_H
+
+#include "device/cublas.h"
+#include "device/cuda_api.h"
+#include "device/nvml.h"
+
+/* Tables to use instead of the libraries; NULL: the library. cuda must not be NULL. Borrowed for the call. */
+struct cuda_tables {
+    const struct cuda_api *cuda;
+    const struct cublas_api *cublas;
+    const struct nvml_api *nvml;
+};
+
+struct dev_function {
+    CUfunction handle;
+    char *name;
+    int registers, local_bytes, shared_static, max_threads;
+    uint32_t max_shared;            /* dynamic shared memory that a launch may ask for, bytes */
+    struct dev_function *next;
+};
+
+struct dev_module {
+    CUmodule handle;
+    struct dev_function *functions;
+    struct dev_module *next;
+};
+
+struct last_launch {                /* for the message when the queue fails later; name NULL: none */
+    const char *name;               /* borrowed from the function: cleared when it goes */
+    uint32_t grid[3], block[3], cluster[3], shared;
+};
+
+struct dev {
+    struct cuda_api cu;
+    struct cublas_api blas_table;   /* used if has_blas_table */
+    bool has_blas_table;
+    struct cublas *blas;            /* NULL until the first GEMM */
+    struct nvml nvml;
+    int number;
+    CUdevice device;
+    CUstream stream;
+    CUevent mark[DEV_MARKS];        /* NULL until first used */
+    bool marked[DEV_MARKS];         /* its last record succeeded */
+    struct dev_module *modules;
+    struct last_launch last;
+    enum dev_fault fault;
+    int driver_version;             /* 13000 */
+    int64_t max_threads_per_sm, max_shared_per_block;
+};
+
+/* The open of cuda_ops, with tables given. */
+status cuda_open_with(const struct cuda_tables *tables, int number, struct dev **out, struct target *target,
+                      struct err *e);
+
+/* LATHE_OK for CUDA_SUCCESS. Else sets the fault and the message "operation: CUDA_ERROR_... (words)". */
+status cuda_check(struct dev *d, CUresult r, struct err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Fills target from the device; needs d->device, d->nvml and d->driver_version, but no context. */
+status cuda_describe(struct dev *d, struct target *target, struct err *e);
+void cuda_uuid_text(const CUuuid *uuid, char out[64]);                  /* "GPU-d2a3..." as nvidia-smi prints it */
+
+/* cuda_launch.c: these are operations of dev.h. */
+status cuda_load(struct dev *d, const char *image_path, struct dev_module **out, struct err *e);
+void cuda_unload(struct dev *d, struct dev_module *m);
+status cuda_function(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e);
+status cuda_resources(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out,
+                      struct err *e);
+status cuda_launch(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
+                   const uint32_t cluster[3], uint32_t shared, void **args, struct err *e);
+/* "launch linear_simt grid 256x1x1 block 256 shared 65536" */
+void cuda_launch_text(const struct last_launch *l, char *out, size_t size);
+
+extern const struct dev_ops cuda_ops;
+
+#endif

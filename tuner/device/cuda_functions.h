@@ -1,0 +1,120 @@
+/* cuda_functions.h: the functions of the CUDA driver that lathe calls, as a table: name in the documentation, symbol in
+ * libcuda.so.1, parameters. The symbol is the version that cuda.h of CUDA 12 and 13 gives the name, or the one before
+ * it with the same parameters; every driver since 525 (CUDA 12.0) has all of them. No type is defined here, so a test
+ * can check each line against a real cuda.h.
+ */
+#ifndef LATHE_DEVICE_CUDA_FUNCTIONS_H
+#define LATHE_DEVICE_CUDA_FUNCTIONS_H
+
+#define CUDA_FUNCTIONS(X)                                                                                              \
+    X(cuInit, cuInit, (unsigned int flags))                                                                            \
+    X(cuDriverGetVersion, cuDriverGetVersion, (int *version))                                                          \
+    X(cuGetErrorName, cuGetErrorName, (CUresult error, const char **text))                                             \
+    X(cuGetErrorString, cuGetErrorString, (CUresult error, const char **text))                                         \
+    X(cuDeviceGetCount, cuDeviceGetCount, (int *count))                                                                \
+    X(cuDeviceGet, cuDeviceGet, (CUdevice * device, int ordinal))                                                      \
+    X(cuDeviceGetName, cuDeviceGetName, (char *name, int size, CUdevice device))                                       \
+    X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                           \
+    X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char *id, int size, CUdevice device))                                 \
+    X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))         \
+    X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                        \
+    X(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned int flags))                \
+    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                      \
+    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                      \
+    X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext context))                                                           \
+    X(cuMemGetInfo, cuMemGetInfo_v2, (size_t * free, size_t * total))                                                  \
+    X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                                \
+    X(cuMemFree, cuMemFree_v2, (CUdeviceptr address))                                                                  \
+    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))      \
+    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))            \
+    X(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr to, unsigned int word, size_t words, CUstream stream))          \
+    X(cuStreamCreate, cuStreamCreate, (CUstream * stream, unsigned int flags))                                         \
+    X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream))                                                          \
+    X(cuStreamSynchronize, cuStreamSynchronize, (CUstream stream))                                                     \
+    X(cuEventCreate, cuEventCreate, (CUevent * event, unsigned int flags))                                             \
+    X(cuEventDestroy, cuEventDestroy_v2, (CUevent event))                                                              \
+    X(cuEventRecord, cuEventRecord, (CUevent event, CUstream stream))                                                  \
+    X(cuEventSynchronize, cuEventSynchronize, (CUevent event))                                                         \
+    X(cuEventElapsedTime, cuEventElapsedTime, (float *ms, CUevent from, CUevent to))                                   \
+    X(cuModuleLoadData, cuModuleLoadData, (CUmodule * module, const void *image))                                      \
+    X(cuModuleUnload, cuModuleUnload, (CUmodule module))                                                               \
+    X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))            \
+    X(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))       \
+    X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))        \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor,                        \
+      (int *blocks, CUfunction function, int threads, size_t shared))                                                  \
+    X(cuLaunchKernel, cuLaunchKernel,                                                                                  \
+      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
+       unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra))   \
+    X(cuLaunchKernelEx, cuLaunchKernelEx,                                                                              \
+      (const CUlaunchConfig *config, CUfunction function, void **args, void **extra))
+
+/* Values that the driver's interface fixes, by their names in the documentation. */
+#define CUDA_RESULTS(X)                                                                                                \
+    X(CUDA_SUCCESS, 0)                                                                                                 \
+    X(CUDA_ERROR_INVALID_VALUE, 1)                                                                                     \
+    X(CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                                     \
+    X(CUDA_ERROR_STUB_LIBRARY, 34)                                                                                     \
+    X(CUDA_ERROR_DEVICE_UNAVAILABLE, 46)                                                                               \
+    X(CUDA_ERROR_NO_DEVICE, 100)                                                                                       \
+    X(CUDA_ERROR_INVALID_DEVICE, 101)                                                                                  \
+    X(CUDA_ERROR_INVALID_IMAGE, 200)                                                                                   \
+    X(CUDA_ERROR_INVALID_CONTEXT, 201)                                                                                 \
+    X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                                                                               \
+    X(CUDA_ERROR_ECC_UNCORRECTABLE, 214)                                                                               \
+    X(CUDA_ERROR_INVALID_PTX, 218)                                                                                     \
+    X(CUDA_ERROR_NVLINK_UNCORRECTABLE, 220)                                                                            \
+    X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)                                                                          \
+    X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)                                                                         \
+    X(CUDA_ERROR_INVALID_SOURCE, 300)                                                                                  \
+    X(CUDA_ERROR_NOT_FOUND, 500)                                                                                       \
+    X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                                                 \
+    X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                                                                         \
+    X(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                                                                  \
+    X(CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, 708)                                                                          \
+    X(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)                                                                            \
+    X(CUDA_ERROR_ASSERT, 710)                                                                                          \
+    X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                                                                            \
+    X(CUDA_ERROR_ILLEGAL_INSTRUCTION, 715)                                                                             \
+    X(CUDA_ERROR_MISALIGNED_ADDRESS, 716)                                                                              \
+    X(CUDA_ERROR_INVALID_ADDRESS_SPACE, 717)                                                                           \
+    X(CUDA_ERROR_INVALID_PC, 718)                                                                                      \
+    X(CUDA_ERROR_LAUNCH_FAILED, 719)                                                                                   \
+    X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)                                                                    \
+    X(CUDA_ERROR_NOT_SUPPORTED, 801)                                                                                   \
+    X(CUDA_ERROR_SYSTEM_NOT_READY, 802)                                                                                \
+    X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                                                                          \
+    X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)                                                                  \
+    X(CUDA_ERROR_INVALID_CLUSTER_SIZE, 912)                                                                            \
+    X(CUDA_ERROR_UNKNOWN, 999)
+
+#define CUDA_DEVICE_ATTRIBUTES(X)                                                                                      \
+    X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1)                                                                    \
+    X(CU_DEVICE_ATTRIBUTE_WARP_SIZE, 10)                                                                               \
+    X(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 13)                                                                              \
+    X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                                    \
+    X(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 36)                                                                       \
+    X(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 37)                                                                 \
+    X(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 38)                                                                           \
+    X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 39)                                                          \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                                \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                                \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)                                                    \
+    X(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 82)                                                        \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)
+
+#define CUDA_FUNCTION_ATTRIBUTES(X)                                                                                    \
+    X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                                      \
+    X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                                                                          \
+    X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                                                           \
+    X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                                   \
+    X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                              \
+    X(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 14)
+
+#define CUDA_FLAGS(X)                                                                                                  \
+    X(CU_CTX_SCHED_SPIN, 1)                                                                                            \
+    X(CU_STREAM_NON_BLOCKING, 1)                                                                                       \
+    X(CU_EVENT_DEFAULT, 0)                                                                                             \
+    X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)
+
+#endif
