@@ -49,6 +49,7 @@ extern "C" __global__ void lathe_upcast(const float *from, double *to, long long
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) to[i] = from[i];
 }
 
+#if LATHE_GEMM // the reference is a GEMM: outputs have two dimensions
 // Y[m, n] = epilogue(Z[m, n]) in double; Z in double or float, row-major
 extern "C" __global__ void lathe_reference_f64(const double *Z, double *Y, long long m, long long n, LatheEpilogueRef ep)
 {
@@ -62,6 +63,7 @@ extern "C" __global__ void lathe_reference_f32(const float *Z, float *Y, long lo
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)(m * n); i += lathe_stride())
         Y[i] = (float)ep((double)Z[i], (int)(i / (lathe_u64)n), (int)(i % (lathe_u64)n));
 }
+#endif
 
 // out[thread] = sum of mix(index, word): a hash of the words that does not depend on the order of addition
 extern "C" __global__ void lathe_hash(const unsigned int *p, long long words, lathe_u64 *out)

@@ -16,14 +16,13 @@ return problem {
     { "scale", source = "faults.cu",
       params = {
         { "BUG", { "none", "compile", "shared", "hang", "overrun", "underrun", "unwritten", "nan", "one_wrong", "input",
-                   "second_launch", "segfault", "abort", "huge_block", "missing_function" } },
+                   "second_launch", "segfault", "abort", "huge_block" } },
       },
       workspace = { { "seen", "u32", { 1 }, zero = "once" } },
       steps = {
-        launch { "scale", when = "BUG != 'missing_function'", grid = "ceil_div(N, 64)",
+        launch { "scale", grid = "ceil_div(N, 64)",
                  block = "select(BUG == 'huge_block', 1024, 64)",
                  shared = "select(BUG == 'shared', 1000000, 0)", args = { "x", "y", "seen", "N" } },
-        launch { "no_such_kernel", when = "BUG == 'missing_function'", grid = 1, block = 1, args = { "x" } },
       },
     },
   },

@@ -296,6 +296,15 @@ static void index_text(const struct plan_buffer *p, int64_t flat, char *text, si
     if (at < size) snprintf(text + at, size - at, "]");
 }
 
+/* The sign of a NaN says nothing. */
+static void number_text(double v, char *text, size_t size)
+{
+    if (isnan(v))
+        snprintf(text, size, "nan");
+    else
+        snprintf(text, size, "%.9g", v);
+}
+
 status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t size, struct err *e)
 {
     const struct plan_buffer *p = tensor_of(b, tensor);
@@ -314,8 +323,10 @@ status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t
         if (diff <= t->atol + t->rtol * fabs(ref[i]) || shown >= 4 || at >= size) continue;
         char index[64];
         index_text(p, (int64_t)i, index, sizeof index);
-        at += (size_t)snprintf(text + at, size - at, "%s%s%s got %.9g, wanted %.9g", shown ? "; " : "", p->name, index,
-                               (double)got[i], ref[i]);
+        char g[32], r[32];
+        number_text(got[i], g, sizeof g);
+        number_text(ref[i], r, sizeof r);
+        at += (size_t)snprintf(text + at, size - at, "%s%s%s got %s, wanted %s", shown ? "; " : "", p->name, index, g, r);
         shown++;
     }
     if (unwritten && !s && at < size)

@@ -20,6 +20,7 @@ status reference_source(const struct problem *p, char **text, struct err *e)
         sb_free(&b);
         return s;
     }
+    sb_addf(&b, "#define LATHE_GEMM %d\n", p->reference.kind == REFERENCE_GEMM);
     sb_add(&b, VERIFY_SOURCE);
     *text = sb_take(&b);
     return LATHE_OK;

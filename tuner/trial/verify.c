@@ -103,7 +103,6 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     struct verification *v = &out->verification;
     *damaged = false;
     memset(v, 0, sizeof *v);
-    v->done = true;
     v->seed = b->seed;
     v->frobenius_limit = b->frobenius_limit;
     snprintf(v->reference, sizeof v->reference, "%s", b->reference);
@@ -112,6 +111,7 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     status s = pipeline_poison(p, e);
     if (!s) s = run_once(b, p, &first, e);
     if (!s) s = check_outputs(b, p, out, e);
+    v->done = !s;
     if (!s) s = check_memory(b, p, out, damaged, e);
     if (s || out->outcome == OUTCOME_wrong) return s;
 
