@@ -1,7 +1,8 @@
 /* space.h: the valid configurations of one kernel at one size on one target.
  *
  * Order: the lexicographic order of choices, first parameter slowest. Index 0 .. size-1. Inactive parameters are 0, so
- * no two members differ only in them. Read-only after opening; may be shared. */
+ * no two members differ only in them. Read-only after opening; may be shared. Nothing here lists the space: each question
+ * costs a walk over the parameters, also where there are 10^12 members. */
 #ifndef LATHE_SEARCH_SPACE_H
 #define LATHE_SEARCH_SPACE_H
 
@@ -11,30 +12,37 @@
 struct space;
 
 enum neighbourhood { NEIGHBOURS_ADJACENT, NEIGHBOURS_HAMMING };
-/* adjacent: one parameter one step up or down its ordered values; Hamming: one parameter to any other value. Where the
- * change (de)activates a conditional parameter, that parameter takes its first valid value. */
+/* adjacent: one parameter one step up or down its values (numbers by size, others as written), present or not; Hamming:
+ * one parameter to any other value. Where the change activates a conditional parameter, that parameter takes its first
+ * valid value. A neighbour that is not valid is left out. */
 
-/* problem, kernel and target are borrowed and must outlive the space. An empty space is LATHE_NOTHING, and the message
- * says which constraint refused most combinations. */
+/* problem, kernel and target must outlive the space (target: not needed after opening). An empty space is LATHE_NOTHING,
+ * and the message says which requirement is not met or which constraints refused most combinations. A formula that
+ * cannot be evaluated, and a space that is too large to build (60 s, 2e9 evaluations, 512 MiB), is LATHE_SPEC. */
 status space_open(const struct problem *p, const struct kernel *k, const struct target *t, struct space **out,
                   struct err *e);
-void space_close(struct space *s);
+void space_close(struct space *s);                  /* NULL is fine */
 
 const struct kernel *space_kernel(const struct space *s);
-uint64_t space_size(const struct space *s);
-double space_cartesian(const struct space *s);
-void space_at(const struct space *s, uint64_t index, config_choice *out);
+uint64_t space_size(const struct space *s);         /* 1 .. 2^63 - 1 */
+double space_cartesian(const struct space *s);      /* combinations of all values, valid or not */
+size_t space_bytes(const struct space *s);          /* memory that the members take */
+void space_at(const struct space *s, uint64_t index, config_choice *out);   /* index < size */
 /* -1 if not a member */
 int64_t space_index(const struct space *s, const config_choice *c);
-uint64_t space_random(const struct space *s, struct rng *r);
+uint64_t space_random(const struct space *s, struct rng *r);    /* a uniform index */
 
-/* Indices of the valid neighbours, in parameter order then value order; *out is mem_free'd by the caller. */
+/* Indices of the valid neighbours of a member, in parameter order then value order (as written); *out is mem_free'd by
+ * the caller. Returns their number. */
 int space_neighbours(const struct space *s, const config_choice *c, enum neighbourhood kind, uint64_t **out);
+
+/* The values formulas see for a configuration; slots must hold kernel->scope.count values. For config_print and such. */
+status space_slots(const struct space *s, const config_choice *c, struct value *slots, struct err *e);
 
 /* For a configuration given as choices: true if valid, else appends which constraint refuses and the values. */
 bool space_explain(const struct space *s, const config_choice *c, struct strbuf *why);
 
-/* Constraints by how many combinations each refused first, for messages: appended as text lines. */
+/* Constraints by how many combinations each refused first, most first, for messages: appended as text lines. */
 void space_refusals(const struct space *s, struct strbuf *b);
 
 #endif

@@ -1,0 +1,74 @@
+/* space_impl.h: how a space is represented, for the files that build it and read it.
+ *
+ * A space is a decision diagram. Level p decides parameter p; a node has one edge for each choice that some member makes
+ * there, in ascending order, and knows how many members lie below it. Equal nodes are one node, so parameters that do not
+ * depend on each other cost the sum of their values and not the product, and everything a space is asked (its size, the
+ * i-th member, the index of one, a random one) is a walk from the root. */
+#ifndef LATHE_SEARCH_SPACE_IMPL_H
+#define LATHE_SEARCH_SPACE_IMPL_H
+
+#include "search/space.h"
+
+struct edge {
+    uint32_t child;
+    config_choice choice;
+};
+
+struct node {
+    uint32_t first, count;      /* edges[first .. first + count) */
+    uint64_t members;           /* below it; > 0 */
+};
+
+enum { NODE_END = 0 };          /* below the last parameter: one member, no edges */
+#define NODE_NONE UINT32_MAX    /* no member: never stored */
+
+struct space {
+    const struct kernel *kernel;
+    struct value *fixed;        /* kernel->scope.count slots; those of dims, scalars and limits are filled */
+    struct node *nodes;
+    struct edge *edges;
+    uint32_t nnodes, node_cap, nedges, edge_cap;
+    uint32_t root;
+    uint64_t size;
+    double cartesian;
+    double *refused;            /* combinations that each constraint refused first */
+    double inactive;            /* combinations that differ from another in an inactive parameter only */
+};
+
+/* What is needed when, worked out before building. Levels run from -1 (before the first parameter) to nparams - 1; a
+ * constraint's level is that of the last parameter it depends on, itself or through lets. */
+struct space_op {
+    bool is_let;                /* else a constraint */
+    int index;
+};
+struct space_plan {
+    int levels;                 /* nparams + 1 */
+    struct space_op *ops;       /* of level l: ops[first_op[l + 1] .. first_op[l + 2]) */
+    int *first_op;
+    int *keys;                  /* slots that what lies at or after level l depends on: keys[first_key[l] .. first_key[l + 1]) */
+    int *first_key;
+    bool *forgets;              /* level l's keys say less than the choices before it, so states can meet there */
+    int widest;                 /* the constraint that depends on most parameters, -1: none */
+    int widest_params;
+};
+void space_plan_make(const struct kernel *k, struct space_plan *plan);
+void space_plan_free(struct space_plan *plan);
+
+/* When to give up building. */
+struct space_limits {
+    double seconds;
+    double evaluations;         /* of formulas */
+    uint32_t edges;
+};
+#define SPACE_LIMITS ((struct space_limits){.seconds = 60, .evaluations = 2e9, .edges = 1u << 26})
+
+status space_open_limited(const struct problem *p, const struct kernel *k, const struct target *t,
+                          const struct space_limits *limits, struct space **out, struct err *e);
+
+/* Fills nodes, root, size, refused. Fails with LATHE_SPEC. */
+status space_build(struct space *s, const struct space_limits *limits, struct err *e);
+
+/* The edge of a node with this choice, or NULL. */
+const struct edge *space_edge(const struct space *s, uint32_t node, config_choice choice);
+
+#endif

@@ -1,0 +1,491 @@
+/* Spaces against listing every combination: members, order, indices, neighbours, what refused what. */
+#include "fixture.h"
+
+#include "base/clock.h"
+#include <math.h>
+#include <stdio.h>
+
+#define assert_contains(text, part)                                                                                    \
+    do {                                                                                                               \
+        if (!strstr(text, part))                                                                                       \
+            fail_msg("'%s' does not contain '%s'", text, part);                                                        \
+    } while (0)
+
+/* Every member, by trying every combination. */
+struct listing {
+    const struct kernel *k;
+    config_choice *members;     /* nparams each, in order */
+    struct value *slots;
+    int n, cap;
+};
+
+static bool is_member(struct listing *l, const config_choice *c)
+{
+    struct strbuf why = {0};
+    config_choice *settled = config_copy(l->k, c);
+    bool member = kernel_slots_config(l->k, c, l->slots, NULL) == LATHE_OK;
+    if (member) {
+        config_normalise(l->k, l->slots, settled);
+        member = config_equal(l->k, c, settled) && kernel_allows(l->k, l->slots, &why);
+    }
+    mem_free(settled);
+    sb_free(&why);
+    return member;
+}
+
+static struct listing list_all(const struct problem *p, const struct kernel *k)
+{
+    struct listing l = {.k = k, .slots = mem_zalloc((size_t)k->scope.count, sizeof(struct value))};
+    struct target t = fixture_target();
+    config_choice *c = mem_zalloc((size_t)k->nparams, sizeof *c);
+    kernel_slots_fixed(p, k, &t, l.slots);
+    for (;;) {
+        if (is_member(&l, c)) {
+            l.members = mem_resize(l.members, (size_t)(l.n + 1) * (size_t)k->nparams, sizeof *l.members);
+            memcpy(l.members + (size_t)l.n++ * (size_t)k->nparams, c, (size_t)k->nparams * sizeof *c);
+        }
+        int i = k->nparams - 1;
+        while (i >= 0 && ++c[i] == k->params[i].nvalues)
+            c[i--] = 0;
+        if (i < 0)
+            break;
+    }
+    mem_free(c);
+    return l;
+}
+
+static void list_free(struct listing *l)
+{
+    mem_free(l->members);
+    mem_free(l->slots);
+}
+
+static const config_choice *member(const struct listing *l, int i)
+{
+    return l->members + (size_t)i * (size_t)l->k->nparams;
+}
+
+static void actives(struct listing *l, const config_choice *c, bool *active)
+{
+    assert_int_equal(kernel_slots_config(l->k, c, l->slots, NULL), LATHE_OK);
+    for (int i = 0; i < l->k->nparams; i++)
+        active[i] = param_active(l->k, i, l->slots);
+}
+
+/* The first member that has value v of parameter i and else what c has, as far as both have it; -1: none. */
+static int neighbour_by_listing(struct listing *l, const config_choice *c, int i, int v)
+{
+    bool before[16], after[16];
+    actives(l, c, before);
+    for (int m = 0; m < l->n; m++) {
+        const config_choice *d = member(l, m);
+        bool fits = d[i] == v;
+        for (int j = 0; j < l->k->nparams && fits; j++)
+            if (j != i && d[j] != c[j]) {
+                actives(l, d, after);
+                fits = !before[j] || !after[j];
+            }
+        if (fits)
+            return m;
+    }
+    return -1;
+}
+
+static int value_rank(const struct param *p, int v)
+{
+    double a, b;
+    int rank = 0;
+    if (!value_as_double(p->values[v], &a))
+        return v;
+    for (int i = 0; i < p->nvalues; i++)
+        rank += value_as_double(p->values[i], &b) && b < a;
+    return rank;
+}
+
+static void check_neighbours(struct space *s, struct listing *l, int at, enum neighbourhood kind)
+{
+    const struct kernel *k = l->k;
+    const config_choice *c = member(l, at);
+    uint64_t *got;
+    bool active[16];
+    int n = space_neighbours(s, c, kind, &got), found = 0;
+    actives(l, c, active);
+    for (int i = 0; i < k->nparams; i++)
+        for (int v = 0; v < k->params[i].nvalues && active[i]; v++) {
+            int step = abs(value_rank(&k->params[i], v) - value_rank(&k->params[i], c[i]));
+            if (v == c[i] || (kind == NEIGHBOURS_ADJACENT && step != 1))
+                continue;
+            int wanted = neighbour_by_listing(l, c, i, v);
+            actives(l, c, active);
+            if (wanted < 0)
+                continue;
+            assert_true(found < n);
+            assert_int_equal(got[found], wanted);
+            found++;
+        }
+    assert_int_equal(found, n);
+    mem_free(got);
+}
+
+static void check_space(struct space *s, const struct problem *p)
+{
+    const struct kernel *k = space_kernel(s);
+    struct listing l = list_all(p, k);
+    config_choice *c = mem_zalloc((size_t)k->nparams, sizeof *c);
+    assert_int_equal(space_size(s), l.n);
+    double refused = (double)space_size(s) + s->inactive;
+    for (int i = 0; i < k->nconstraints; i++)
+        refused += s->refused[i];
+    assert_true(refused == space_cartesian(s));
+    for (int i = 0; i < l.n; i++) {
+        struct strbuf why = {0};
+        space_at(s, (uint64_t)i, c);
+        assert_memory_equal(c, member(&l, i), (size_t)k->nparams * sizeof *c);
+        assert_int_equal(space_index(s, c), i);
+        assert_true(space_explain(s, c, &why));
+        assert_int_equal(why.len, 0);
+        if (l.n < 300 || i % 17 == 0) {
+            check_neighbours(s, &l, i, NEIGHBOURS_ADJACENT);
+            check_neighbours(s, &l, i, NEIGHBOURS_HAMMING);
+        }
+    }
+    mem_free(c);
+    list_free(&l);
+}
+
+static void check_text(const char *kernel, int64_t size)
+{
+    struct problem *p = fixture_problem(&kernel, 1);
+    struct space *s = fixture_space(p, 0);
+    if (size >= 0)
+        assert_int_equal(space_size(s), size);
+    check_space(s, p);
+    space_close(s);
+    problem_free(p);
+}
+
+static void test_small_spaces(void **state)
+{
+    check_text("params = {}", 1);
+    check_text("params = { { 'A', { 5 } } }", 1);
+    check_text("params = { { 'A', { 1, 2, 4 } }, { 'B', { true, false } } }", 6);
+    check_text("params = { { 'A', { 1, 2, 4 } }, { 'B', { 1, 2, 4 } } }, constraints = { 'A <= B' }", 6);
+    check_text("params = { { 'A', { 4, 1, 2 } }, { 'B', { 'x', 'y', 'z' } } }, constraints = { \"B != 'y' or A > 1\" }", 8);
+    check_text("params = { { 'A', { 0.5, 0.25 } }, { 'B', { 1, 2 } } }, constraints = { 'A * B <= 0.5' }", 3);
+}
+
+static void test_constraints_through_lets(void **state)
+{
+    check_text("params = { { 'A', { 1, 2, 3, 4 } }, { 'B', { 1, 2, 3, 4 } }, { 'C', { 1, 2 } }, { 'D', { 1, 2, 3 } } },"
+               "let = { { 'ab', 'A * B' }, { 'abc', 'ab * C' }, { 'unused', '1 // (A - 1 + C)' }, { 'fixed', 'M // 8' } },"
+               "constraints = { 'abc <= fixed', 'ab % D == 0', 'abc >= 2' }",
+               -1);
+}
+
+static void test_conditional_parameters(void **state)
+{
+    check_text("params = { { 'S', { 1, 2, 4 } }, { 'R', { 'two', 'last' }, when = 'S > 1' } }", 5);
+    check_text("params = { { 'S', { 1, 2 } }, { 'R', { 1, 2, 3 }, when = 'S > 1' }, { 'Q', { 7, 8 }, when = 'R == 2' } }", -1);
+    check_text("params = { { 'S', { 1, 2 } }, { 'R', { 3, 1, 2 }, when = 'S > 1' }, { 'T', { 1, 2, 3 } } },"
+               "constraints = { 'S == 1 or R < T', 'S == 2 or T != 2' }",
+               -1);
+    check_text("params = { { 'S', { 1, 2 } }, { 'R', { 3, 1, 2 }, when = 'M > 1000' }, { 'T', { 1, 2, 3 } } }", 6);
+}
+
+/* Random kernels: up to 7 parameters, conditions, lets and constraints. */
+static unsigned draw_state;
+static int draw(int n)
+{
+    draw_state = draw_state * 1664525u + 1013904223u;
+    return (int)((draw_state >> 8) % (unsigned)n);
+}
+
+static void add_random_constraint(struct strbuf *b, int nparams, int nlets)
+{
+    char name[3][8];
+    for (int i = 0; i < 3; i++)
+        if (nlets && draw(3) == 0)
+            snprintf(name[i], sizeof name[i], "l%d", draw(nlets));
+        else
+            snprintf(name[i], sizeof name[i], "P%d", draw(nparams));
+    switch (draw(5)) {
+    case 0: sb_addf(b, "'%s * %s <= %d'", name[0], name[1], 4 + draw(20)); break;
+    case 1: sb_addf(b, "'%s %% %s == 0'", name[0], name[1]); break;
+    case 2: sb_addf(b, "'%s != %s or %s > %d'", name[0], name[1], name[2], 1 + draw(3)); break;
+    case 3: sb_addf(b, "'%s + %s + %s < %d'", name[0], name[1], name[2], 8 + draw(20)); break;
+    default: sb_addf(b, "'%s >= %d or %s < 3'", name[0], 1 + draw(2), name[1]); break;
+    }
+}
+
+static char *random_kernel(void)
+{
+    struct strbuf b = {0};
+    int nparams = 1 + draw(6), nlets = draw(4), nconstraints = draw(5);
+    sb_add(&b, "params = { ");
+    for (int i = 0; i < nparams; i++) {
+        int n = 1 + draw(4), first = 1 + draw(3), down = draw(2);
+        sb_addf(&b, "{ 'P%d', { ", i);
+        for (int v = 0; v < n; v++)
+            sb_addf(&b, "%d, ", down ? first + n - v : first + v);
+        sb_add(&b, "}");
+        if (i > 0 && draw(3) == 0)
+            sb_addf(&b, ", when = 'P%d > %d'", draw(i), 1 + draw(3));
+        sb_add(&b, " }, ");
+    }
+    sb_add(&b, "}, let = { ");
+    for (int i = 0; i < nlets; i++)
+        if (i > 0 && draw(2))
+            sb_addf(&b, "{ 'l%d', 'l%d + P%d' }, ", i, draw(i), draw(nparams));
+        else
+            sb_addf(&b, "{ 'l%d', 'P%d * P%d' }, ", i, draw(nparams), draw(nparams));
+    sb_add(&b, "}, constraints = { ");
+    for (int i = 0; i < nconstraints; i++) {
+        add_random_constraint(&b, nparams, nlets);
+        sb_add(&b, ", ");
+    }
+    sb_add(&b, "}");
+    return sb_take(&b);
+}
+
+static void test_random_spaces_match_listing(void **state)
+{
+    int empty = 0, conditional = 0;
+    struct target t = fixture_target();
+    for (unsigned seed = 0; seed < 300; seed++) {
+        draw_state = seed;
+        char *text = random_kernel();
+        struct problem *p = fixture_problem((const char *const *)&text, 1);
+        struct space *s = NULL;
+        status st = space_open(p, &p->kernels[0], &t, &s, &fixture_err);
+        if (st == LATHE_NOTHING) {
+            struct listing l = list_all(p, &p->kernels[0]);
+            assert_int_equal(l.n, 0);
+            list_free(&l);
+            empty++;
+        } else {
+            assert_int_equal(st, LATHE_OK);
+            check_space(s, p);
+            conditional += s->inactive > 0;
+            space_close(s);
+        }
+        problem_free(p);
+        mem_free(text);
+    }
+    assert_true(empty > 5 && empty < 100);
+    assert_true(conditional > 30);
+}
+
+static void test_neighbours_are_symmetric(void **state)
+{
+    const char *text = "params = { { 'A', { 1, 2, 4, 8 } }, { 'B', { 8, 4, 2, 1 } }, { 'C', { 'x', 'y', 'z' } }, "
+                       "{ 'D', { 3, 1, 2 } } }, constraints = { 'A * B <= 16', 'D * A != 4', \"C != 'y' or B > 1\" }";
+    struct problem *p = fixture_problem(&text, 1);
+    struct space *s = fixture_space(p, 0);
+    config_choice c[4], d[4];
+    for (int kind = 0; kind < 2; kind++)
+        for (uint64_t i = 0; i < space_size(s); i++) {
+            uint64_t *there, *back;
+            space_at(s, i, c);
+            int n = space_neighbours(s, c, (enum neighbourhood)kind, &there);
+            for (int j = 0; j < n; j++) {
+                assert_true(there[j] != i && there[j] < space_size(s));
+                space_at(s, there[j], d);
+                int m = space_neighbours(s, d, (enum neighbourhood)kind, &back), found = 0;
+                for (int k = 0; k < m; k++)
+                    found += back[k] == i;
+                assert_int_equal(found, 1);
+                mem_free(back);
+            }
+            mem_free(there);
+        }
+    space_close(s);
+    problem_free(p);
+}
+
+static void test_random_members_are_uniform(void **state)
+{
+    const char *text = "params = { { 'A', { 1, 2, 3 } }, { 'B', { 1, 2, 3 } } }, constraints = { 'A <= B' }";
+    struct problem *p = fixture_problem(&text, 1);
+    struct space *s = fixture_space(p, 0);
+    struct rng r;
+    int counts[6] = {0};
+    rng_seed(&r, 7);
+    for (int i = 0; i < 6000; i++) {
+        uint64_t drawn = space_random(s, &r);
+        assert_true(drawn < 6);
+        counts[drawn]++;
+    }
+    for (int i = 0; i < 6; i++)
+        assert_true(counts[i] > 850 && counts[i] < 1150);
+    space_close(s);
+    problem_free(p);
+}
+
+/* 10^14 combinations in independent groups, interleaved. */
+static void test_huge_spaces_with_structure(void **state)
+{
+    struct strbuf b = {0};
+    sb_add(&b, "params = { ");
+    for (int i = 0; i < 14; i++)
+        sb_addf(&b, "{ 'P%d', { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 } }, ", i);
+    sb_add(&b, "}, constraints = { 'P0 <= P5', 'P3 + P9 < 12', 'P1 % P2 == 0', 'P12 * P13 <= 20' }");
+    char *text = sb_take(&b);
+    struct problem *p = fixture_problem((const char *const *)&text, 1);
+    double start = clock_seconds();
+    struct space *s = fixture_space(p, 0);
+    config_choice c[14];
+    struct rng r;
+    assert_true(clock_seconds() - start < 5);
+    /* 55 pairs, 55 pairs, 27 pairs, 46 pairs (counted by hand), and six free parameters */
+    assert_true(space_cartesian(s) == 1e14);
+    assert_int_equal(space_size(s), 55ull * 55 * 27 * 46 * 1000000);
+    rng_seed(&r, 1);
+    for (int i = 0; i < 2000; i++) {
+        uint64_t at = space_random(s, &r);
+        space_at(s, at, c);
+        assert_int_equal(space_index(s, c), at);
+    }
+    assert_true(space_bytes(s) < 20000000);
+    space_at(s, space_size(s) - 1, c);
+    assert_int_equal(c[0], 9);
+    assert_int_equal(c[5], 9);
+    space_close(s);
+    problem_free(p);
+    mem_free(text);
+}
+
+static status open_text(const char *text, const struct space_limits *limits, char *message)
+{
+    struct problem *p = fixture_problem(&text, 1);
+    struct target t = fixture_target();
+    struct space *s = NULL;
+    struct err e = {0};
+    status st = space_open_limited(p, &p->kernels[0], &t, limits ? limits : &SPACE_LIMITS, &s, &e);
+    strcpy(message, e.text);
+    space_close(s);
+    problem_free(p);
+    return st;
+}
+
+static void test_empty_spaces_say_why(void **state)
+{
+    char m[2000];
+    assert_int_equal(open_text("params = { { 'A', { 1, 2, 3 } }, { 'B', { 1, 2 } } }, "
+                               "constraints = { { 'A > 2', 'A is large' }, 'B * A < 3' }",
+                               NULL, m),
+                     LATHE_NOTHING);
+    assert_string_equal(m, "kernel k1 has no valid configuration among 6 combinations; refused by\n"
+                           "  A > 2 (A is large): 4 combinations (66.7 %)\n"
+                           "  B * A < 3: 2 combinations (33.3 %)");
+    assert_int_equal(open_text("params = { { 'A', { 1, 2, 3 } } }, constraints = { 'M % 7 == 0' }", NULL, m), LATHE_NOTHING);
+    assert_contains(m, "M % 7 == 0: 3 combinations (100 %): M % 7 == 0: 64 % 7 == 0");
+    assert_int_equal(open_text("params = { { 'A', { 1 } } }, requires = { { 'sm >= 100', 'it needs tcgen05' } }", NULL, m),
+                     LATHE_NOTHING);
+    assert_contains(m, "kernel k1 cannot run on ");
+    assert_contains(m, "it requires sm >= 100: 90 >= 100 (it needs tcgen05)");
+}
+
+static void test_formulas_that_fail(void **state)
+{
+    char m[2000];
+    assert_int_equal(open_text("params = { { 'A', { 2, 1 } }, { 'B', { 1, 0 } } }, constraints = { 'A // B > 0' }", NULL, m),
+                     LATHE_SPEC);
+    assert_contains(m, "kernel k1: a constraint cannot be evaluated at A=2 B=0: ");
+    assert_contains(m, "A // B > 0");
+    assert_int_equal(open_text("params = { { 'A', { 2, 0 } } }, let = { { 'q', '8 // A' } }, constraints = { 'q > 0' }", NULL, m),
+                     LATHE_SPEC);
+    assert_contains(m, "kernel k1: let q cannot be evaluated at A=0: ");
+    assert_int_equal(open_text("params = { { 'A', { 2, 0 } }, { 'B', { 1, 2 }, when = '8 // A > 0' } }", NULL, m), LATHE_SPEC);
+    assert_contains(m, "the condition of parameter B cannot be evaluated at A=0: ");
+    assert_int_equal(open_text("params = { { 'A', { 2, 0 } } }, let = { { 'q', '8 // A' } }, constraints = { 'A > 0', 'q > 0' }",
+                               NULL, m),
+                     LATHE_OK); /* the first constraint keeps A = 0 away from q */
+}
+
+static void test_building_is_bounded(void **state)
+{
+    char m[2000];
+    struct strbuf b = {0};
+    sb_add(&b, "params = { ");
+    for (int i = 0; i < 12; i++)
+        sb_addf(&b, "{ 'P%d', { 1, 2, 3, 5, 7, 11, 13, 17, 19, 23 } }, ", i);
+    sb_add(&b, "}, constraints = { 'P0*P1*P2*P3*P4*P5*P6*P7*P8*P9*P10*P11 == 4' }");
+    char *text = sb_take(&b);
+    struct space_limits limits = SPACE_LIMITS;
+    limits.seconds = 0.2;
+    double start = clock_seconds();
+    assert_int_equal(open_text(text, &limits, m), LATHE_SPEC);
+    assert_true(clock_seconds() - start < 3);
+    assert_contains(m, "kernel k1: the space is too large to build: given up after 0.2 s, with ");
+    assert_contains(m, "of 1e+12 combinations looked at and ");
+    assert_contains(m, "P11 == 4, depends on 12 parameters");
+    limits = SPACE_LIMITS;
+    limits.evaluations = 1e5;
+    assert_int_equal(open_text(text, &limits, m), LATHE_SPEC);
+    assert_contains(m, "given up after 1.31e+05 evaluations");
+    mem_free(text);
+    sb_add(&b, "params = { ");
+    for (int i = 0; i < 8; i++)
+        sb_addf(&b, "{ 'P%d', { 1, 2, 3, 5, 7, 11, 13, 17, 19, 23 } }, ", i);
+    sb_add(&b, "}, constraints = { '(P0 * 101 + P1 * 3001 + P2 * 70001 + P3 * 900007 + P4 * 17 + P5 * 5003 + P6 * 77 + P7) % 99991 < 50000' }");
+    text = sb_take(&b);
+    limits = SPACE_LIMITS;
+    limits.edges = 20000;
+    assert_int_equal(open_text(text, &limits, m), LATHE_SPEC);
+    assert_contains(m, "MiB of memory");
+    assert_contains(m, " valid configurations found so far");
+    mem_free(text);
+}
+
+static void test_more_than_an_index_can_count(void **state)
+{
+    char m[2000];
+    struct strbuf b = {0};
+    sb_add(&b, "params = { ");
+    for (int i = 0; i < 20; i++)
+        sb_addf(&b, "{ 'P%d', { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 } }, ", i);
+    sb_add(&b, "}");
+    assert_int_equal(open_text(sb_str(&b), NULL, m), LATHE_SPEC);
+    assert_contains(m, "kernel k1: more than 2^63 valid configurations (1e+20 combinations)");
+    sb_free(&b);
+}
+
+static void test_explanations(void **state)
+{
+    const char *text = "params = { { 'A', { 1, 2, 4 } }, { 'B', { 1, 2, 4 } }, { 'C', { 1, 2 }, when = 'A > 1' } },"
+                       "let = { { 'ab', 'A * B' } }, constraints = { { 'ab <= 4', 'a reason' }, 'A != B' }";
+    struct problem *p = fixture_problem(&text, 1);
+    struct space *s = fixture_space(p, 0);
+    struct strbuf why = {0};
+    assert_true(space_explain(s, (config_choice[]){0, 1, 0}, &why));
+    assert_false(space_explain(s, (config_choice[]){2, 2, 0}, &why));
+    assert_contains(sb_str(&why), "ab <= 4: 16 <= 4 (a reason)");
+    sb_free(&why);
+    assert_false(space_explain(s, (config_choice[]){0, 1, 1}, &why));
+    assert_string_equal(sb_str(&why), "C does not apply here and must be left out: A > 1: 1 > 1");
+    sb_free(&why);
+    space_refusals(s, &why);
+    assert_string_equal(sb_str(&why), "  A != B: 6 combinations (33.3 %)\n  ab <= 4 (a reason): 4 combinations (22.2 %)\n");
+    sb_free(&why);
+    space_close(s);
+    problem_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_spaces),
+        cmocka_unit_test(test_constraints_through_lets),
+        cmocka_unit_test(test_conditional_parameters),
+        cmocka_unit_test(test_random_spaces_match_listing),
+        cmocka_unit_test(test_neighbours_are_symmetric),
+        cmocka_unit_test(test_random_members_are_uniform),
+        cmocka_unit_test(test_huge_spaces_with_structure),
+        cmocka_unit_test(test_empty_spaces_say_why),
+        cmocka_unit_test(test_formulas_that_fail),
+        cmocka_unit_test(test_building_is_bounded),
+        cmocka_unit_test(test_more_than_an_index_can_count),
+        cmocka_unit_test(test_explanations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
