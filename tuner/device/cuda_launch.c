@@ -107,21 +107,21 @@ static status function_attributes(struct dev *d, struct dev_function *f, struct 
 static status raise_shared(struct dev *d, struct dev_function *f, struct err *e)
 {
     int64_t room = d->max_shared_per_block - f->shared_static;
-    if (room > 0) {
-        CUresult r = d->cu.cuFuncSetAttribute(f->handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)room);
-        if (r == CUDA_SUCCESS) {
-            f->max_shared = (uint32_t)room;
-            return LATHE_OK;
-        }
-        if (cuda_fault(r) == DEV_FAULT_CRASH)
-            return cuda_check(d, r, e, "raising the shared memory limit of kernel %s", f->name);
+    if (room <= 0) {
+        f->max_shared = 0;
+        return LATHE_OK;
     }
+    CUresult r = d->cu.cuFuncSetAttribute(f->handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)room);
+    if (r == CUDA_SUCCESS) {
+        f->max_shared = (uint32_t)room;
+        return LATHE_OK;
+    }
+    if (cuda_fault(r) == DEV_FAULT_CRASH)
+        return cuda_check(d, r, e, "raising the shared memory limit of kernel %s", f->name);
     int limit = 0;                                  /* not raised: the kernel's own limit stands */
-    status s =
-        cuda_check(d, d->cu.cuFuncGetAttribute(&limit, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f->handle), e,
-                   "asking kernel %s for its shared memory limit", f->name);
+    r = d->cu.cuFuncGetAttribute(&limit, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f->handle);
     f->max_shared = limit > 0 ? (uint32_t)limit : 0;
-    return s;
+    return cuda_check(d, r, e, "asking kernel %s for its shared memory limit", f->name);
 }
 
 status cuda_function(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e)
@@ -148,12 +148,17 @@ status cuda_function(struct dev *d, struct dev_module *m, const char *name, stru
     return LATHE_OK;
 }
 
+static bool shared_fits(const struct dev *d, const struct dev_function *f, uint32_t shared)
+{
+    return shared <= f->max_shared && f->shared_static <= d->max_shared_per_block;
+}
+
 status cuda_resources(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out,
                       struct err *e)
 {
     *out = (struct resources){.registers = f->registers, .local_bytes = f->local_bytes,
                               .shared_static = f->shared_static, .shared_dynamic = (int)shared};
-    if (threads < 1 || threads > (uint32_t)f->max_threads || shared > f->max_shared)
+    if (threads < 1 || threads > (uint32_t)f->max_threads || !shared_fits(d, f, shared))
         return LATHE_OK;                            /* the launch will be refused, with the reason */
     int blocks = 0;
     status s =
@@ -169,19 +174,19 @@ static status refuse_large(struct dev *d, const struct dev_function *f, const st
 {
     char what[256];
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    if (threads <= (uint64_t)f->max_threads && l->shared <= f->max_shared)
+    if (threads <= (uint64_t)f->max_threads && shared_fits(d, f, l->shared))
         return LATHE_OK;
     cuda_launch_text(l, what, sizeof what);
     d->fault = DEV_FAULT_RESOURCES;
     if (threads > (uint64_t)f->max_threads)
         return err_set(e, LATHE_DEVICE,
-                       "%s: %llu threads a block; with %d registers a thread, or by its __launch_bounds__, "
-                       "this kernel can have %d",
+                       "%s: %llu threads a block; with %d registers a thread, or by its __launch_bounds__, this kernel "
+                       "can have %d",
                        what, (unsigned long long)threads, f->registers, f->max_threads);
     return err_set(e, LATHE_DEVICE,
-                   "%s: needs %u bytes of dynamic shared memory a block beside %d static; cuda:%d allows "
-                   "this kernel %u",
-                   what, l->shared, f->shared_static, d->number, f->max_shared);
+                   "%s: needs %u bytes of dynamic shared memory a block beside %d static; cuda:%d allows this kernel "
+                   "%u, and any block %lld",
+                   what, l->shared, f->shared_static, d->number, f->max_shared, (long long)d->max_shared_per_block);
 }
 
 static CUresult launch_cluster(struct dev *d, struct dev_function *f, const struct last_launch *l, void **args)

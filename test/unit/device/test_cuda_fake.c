@@ -287,7 +287,8 @@ static void test_too_large_launches(void **state)
     assert_int_equal(ops->launch(d, f, grid, (uint32_t[]){256, 1, 1}, no_cluster, 231425, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
     assert_string_equal(e.text, "launch linear_simt grid 256x1x1 block 256 shared 231425: needs 231425 bytes of "
-                                "dynamic shared memory a block beside 1024 static; cuda:0 allows this kernel 231424");
+                                "dynamic shared memory a block beside 1024 static; cuda:0 allows this kernel 231424, "
+                                "and any block 232448");
     assert_int_equal(ops->launch(d, f, grid, (uint32_t[]){256, 2, 2}, no_cluster, 0, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
     says(&e, "block 256x2x2");
@@ -300,18 +301,42 @@ static void test_too_large_launches(void **state)
     ops->close(d);
 }
 
-static void test_static_shared_above_the_device(void **state)
+static void test_static_shared(void **state)
 {
     struct err e = {0};
+    const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
     struct dev *d = open_fake(NULL);
     struct dev_module *m;
-    fake.static_shared = 232448;                    /* nothing left to raise: the kernel's own limit stands */
+    fake.static_shared = 232448;                    /* all that there is */
     struct dev_function *f = get_function(d, "linear_simt", &m);
-    assert_int_equal(fake.raised_shared, 0);
-    assert_int_equal(
-        ops->launch(d, f, (uint32_t[]){1, 1, 1}, (uint32_t[]){32, 1, 1}, no_cluster, 48 * 1024 + 4, NULL, &e),
-        LATHE_DEVICE);
+    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 0, NULL, &e), LATHE_OK);
+    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 4, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
+    ops->unload(d, m);
+    fake.static_shared = 232452;                    /* more */
+    f = get_function(d, "linear_simt", &m);
+    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 0, NULL, &e), LATHE_DEVICE);
+    assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
+    says(&e, "beside 232452 static");
+    assert_int_equal(fake.launches, 1);
+    ops->close(d);
+}
+
+static void test_shared_limit_not_raised(void **state)
+{
+    struct err e = {0};
+    const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
+    struct dev *d = open_fake(NULL);
+    struct dev_module *m = NULL;
+    struct dev_function *f = NULL;
+    assert_int_equal(ops->load(d, image, &m, &e), LATHE_OK);
+    fake.fail_at = fake.calls + 6;                  /* after the name and four attributes */
+    fake.fail_with = CUDA_ERROR_INVALID_VALUE;
+    assert_int_equal(ops->function(d, m, "linear_simt", &f, &e), LATHE_OK);
+    assert_string_equal(fake.failed, "cuFuncSetAttribute");
+    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 48 * 1024 + 4, NULL, &e), LATHE_DEVICE);
+    assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
+    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 48 * 1024, NULL, &e), LATHE_OK);
     ops->close(d);
 }
 
@@ -601,7 +626,8 @@ int main(void)
         TEST(test_launch),
         TEST(test_cluster_launch),
         TEST(test_too_large_launches),
-        TEST(test_static_shared_above_the_device),
+        TEST(test_static_shared),
+        TEST(test_shared_limit_not_raised),
         TEST(test_unknown_kernel_and_image),
         TEST(test_driver_too_old_for_image),
         TEST(test_crash_is_sticky),

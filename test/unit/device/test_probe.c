@@ -197,11 +197,65 @@ static void test_no_driver(void **state)
     assert_non_null(strstr(find(p, n, "CUDA driver")->advice, "apt install nvidia-driver"));
 }
 
-int main(void)
+/* --- drivers that are not right, as libcuda.so.1 in LD_LIBRARY_PATH of another process --- */
+
+static char dir[64];
+
+/* What opening cuda:0 says there. */
+static void open_says(const char *const *parts)
 {
+    char self[512] = "", command[800], words[2100] = "";
+    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    snprintf(command, sizeof command, "LD_LIBRARY_PATH=%s %s open", dir, self);
+    FILE *p = popen(command, "r");
+    assert_non_null(p);
+    words[fread(words, 1, sizeof words - 1, p)] = 0;
+    assert_int_equal(pclose(p), 0);
+    for (int i = 0; parts[i]; i++)
+        if (!strstr(words, parts[i]))
+            fail_msg("message lacks '%s': %s", parts[i], words);
+}
+
+static int open_and_tell(void)
+{
+    const struct dev_ops *ops = NULL;
+    struct dev *d = NULL;
+    struct target t;
+    struct err e = {0};
+    int number = 0;
+    if (dev_find("cuda:0", &ops, &number, &e) || ops->open(number, &d, &t, &e) != LATHE_DEVICE)
+        return 1;
+    puts(e.text);
+    return 0;
+}
+
+static void test_wrong_drivers(void **state)
+{
+    static const char stub[] = "/usr/local/cuda/lib64/stubs/libcuda.so";
+    char command[400];
+    snprintf(dir, sizeof dir, "/tmp/lathe-probe-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(command, sizeof command,
+             "echo 'int cuInit(unsigned f) { return 0; }' | cc -shared -fPIC -x c -o %s/libcuda.so.1 -", dir);
+    assert_int_equal(system(command), 0);
+    open_says((const char *const[]){"/libcuda.so.1 has no cuDriverGetVersion", "older than CUDA 12", "525", NULL});
+    if (file_exists(stub)) {                        /* a real one's symbols, all of them, and no driver behind */
+        snprintf(command, sizeof command, "ln -sf %s %s/libcuda.so.1", stub, dir);
+        assert_int_equal(system(command), 0);
+        open_says((const char *const[]){"does not start", "34", "stub for linking", NULL});
+    }
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "open"))
+        return open_and_tell();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forked), cmocka_unit_test(test_probe_all), cmocka_unit_test(test_probe_few),
         cmocka_unit_test(test_default), cmocka_unit_test(test_find),     cmocka_unit_test(test_no_driver),
+        cmocka_unit_test(test_wrong_drivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
