@@ -183,7 +183,7 @@ static status read_problem(struct reader *r)
         if (!table_get(&t, needed[i]))
             return read_fail(r, "missing field '%s'", needed[i]);
     size_t mark = at_enter(r, ".name");
-    TRY(read_identifier(r, table_get(&t, "name"), "a problem", &p->name));
+    TRY(read_identifier(r, table_get(&t, "name"), "a problem", MAX_NAME, &p->name));
     at_leave(r, mark);
     TRY(read_text(r, &t, "summary", &p->summary));
     TRY(read_dims(r, table_get(&t, "dims")));

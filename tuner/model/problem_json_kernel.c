@@ -254,7 +254,7 @@ static status read_kernel(struct reader *r, json_t *j, int position, struct kern
     size_t mark = at_enter(r, "[%d]", position);
     TRY(read_table(r, j, &form, &t));
     char *name = NULL;
-    TRY(read_identifier(r, table_item(&t, 0), "a kernel", &name));
+    TRY(read_identifier(r, table_item(&t, 0), "a kernel", MAX_NAME, &name));
     bool taken = problem_find_kernel(r->p, name) >= 0;
     k->name = name;
     if (taken)

@@ -165,7 +165,7 @@ static bool has_word(const char *text, const char *word)
 static status read_function(struct reader *r, const struct kernel *k, const json_t *j, struct launch *out)
 {
     size_t mark = at_enter(r, "[1]");
-    TRY(read_identifier(r, j, "a __global__ function", &out->function));
+    TRY(read_identifier(r, j, "a __global__ function", MAX_FUNCTION, &out->function));
     if (!k->source)
         return read_fail(r, "a launch needs a source: add source = \"FILE.cu\" to the kernel");
     if (!has_word(k->source, out->function))

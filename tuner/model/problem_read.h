@@ -13,6 +13,7 @@
 /* Bounds on what a specification may hold. */
 enum {
     MAX_NAME = 47,              /* characters; plan.h's names hold one more */
+    MAX_FUNCTION = 95,          /* the same of a launch's function */
     MAX_DIMS = 16,
     MAX_SCALARS = 32,
     MAX_TENSORS = 32,
@@ -71,9 +72,9 @@ status read_text(struct reader *r, const struct table *t, const char *key, char 
 status read_flag(struct reader *r, const struct table *t, const char *key, bool *inout);        /* optional */
 status read_amount(struct reader *r, const struct table *t, const char *key, bool required, double *inout); /* >= 0 */
 
-/* A name of its own: an identifier of at most MAX_NAME characters. *out is a copy. */
-status read_identifier(struct reader *r, const json_t *j, const char *what, char **out);
-/* The same, and it must mean nothing else in the formulas of kernel k (NULL: of the problem) or in C++. */
+/* An identifier of at most `max` characters. *out is a copy. */
+status read_identifier(struct reader *r, const json_t *j, const char *what, int max, char **out);
+/* A name: one of MAX_NAME characters, and it must mean nothing else in the formulas of kernel k (NULL: of the problem) or in C++. */
 status read_new_name(struct reader *r, const struct kernel *k, const json_t *j, const char *what, char **out);
 
 /* What formulas, C++ or the code that lathe generates already use `name` for; NULL: nothing. */

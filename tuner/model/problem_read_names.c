@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-status read_identifier(struct reader *r, const json_t *j, const char *what, char **out)
+status read_identifier(struct reader *r, const json_t *j, const char *what, int max, char **out)
 {
     const char *s = node_text(j);
     char expected[120];
@@ -19,9 +19,9 @@ status read_identifier(struct reader *r, const json_t *j, const char *what, char
         good = isalnum((unsigned char)*c) || *c == '_';
     if (!good)
         return read_wrong(r, j, expected);
-    if (strlen(s) > MAX_NAME)
+    if (strlen(s) > (size_t)max)
         return read_fail(r, "the name '%.20s...' has %zu characters, and at most %d are allowed", s, strlen(s),
-                         MAX_NAME);
+                         max);
     *out = mem_strdup(s);
     return LATHE_OK;
 }
@@ -69,7 +69,7 @@ const char *reserved_name(const char *name)
 status read_new_name(struct reader *r, const struct kernel *k, const json_t *j, const char *what, char **out)
 {
     char *name = NULL;
-    TRY(read_identifier(r, j, what, &name));
+    TRY(read_identifier(r, j, what, MAX_NAME, &name));
     const char *use = reserved_name(name);
     status s = LATHE_OK;
     if (use)

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/problem_internal.h"
+#include <ctype.h>
 #include <string.h>
 
 static bool uses_dim(const struct problem *p, int dim)
@@ -59,15 +60,33 @@ static const struct tensor *slot_tensor(const struct problem *p, int slot)
     return NULL;
 }
 
-/* R[((size_t)i * N + j) * P + k]; the index texts bind as tightly as a name does. */
+/* An index, which binds as tightly as a name does; without its cast if it is a plain name: size_t is wide enough. */
+static void print_index(struct strbuf *b, const char *index)
+{
+    static const char cast[] = "((long long)";
+    size_t n = strlen(index), name = n > sizeof cast ? n - sizeof cast : 0;
+    bool plain = name && strncmp(index, cast, sizeof cast - 1) == 0;
+    for (size_t i = 0; i < name && plain; i++)
+        plain = isalnum((unsigned char)index[sizeof cast - 1 + i]) || index[sizeof cast - 1 + i] == '_';
+    if (plain)
+        sb_addn(b, index + sizeof cast - 1, name);
+    else
+        sb_add(b, index);
+}
+
+/* R[((size_t)i * N + j) * P + k] */
 static void print_element(struct strbuf *b, const struct tensor *t, char *const *index, int rank)
 {
     sb_addf(b, "%s[", t->name);
     for (int axis = 2; axis < rank; axis++)
         sb_add(b, "(");
-    sb_addf(b, "(size_t)%s", index[0]);
-    for (int axis = 1; axis < rank; axis++)
-        sb_addf(b, " * %s + %s%s", expr_text(t->shape[axis]), index[axis], axis + 1 < rank ? ")" : "");
+    sb_add(b, "(size_t)");
+    print_index(b, index[0]);
+    for (int axis = 1; axis < rank; axis++) {
+        sb_addf(b, " * %s + ", expr_text(t->shape[axis]));
+        print_index(b, index[axis]);
+        sb_add(b, axis + 1 < rank ? ")" : "");
+    }
     sb_add(b, "]");
 }
 
@@ -156,7 +175,11 @@ static status print_struct(const struct problem *p, const char *name, enum expr_
         sb_addf(b, ", int %s", p->index_names[i]);
     sb_add(b, ") const\n    {\n");
     print_z(b, p, type);
-    sb_addf(b, "        return (%s)(%s);\n    }\n};\n", type, sb_str(&value));
+    bool integer = p->epilogue && expr_type(p->epilogue) == VALUE_INT;
+    if (integer)
+        sb_addf(b, "        return (%s)(%s);\n    }\n};\n", type, sb_str(&value));
+    else
+        sb_addf(b, "        return %s;\n    }\n};\n", sb_str(&value));
     sb_free(&value);
     return LATHE_OK;
 }

@@ -495,6 +495,60 @@ static void bad_steps(void **state)
     REFUSED(cases);
 }
 
+/* The entry with its %d replaced by n. */
+static void entry_text(char *out, size_t size, const char *entry, int n)
+{
+    const char *at = strstr(entry, "%d");
+    snprintf(out, size, "%.*s%d%s", (int)(at - entry), entry, n, at + 2);
+}
+
+/* Counts are bounded: one more entry than allowed, each of them fine by itself. */
+static void bounds(void **state)
+{
+    static const struct {
+        const char *path, *entry;
+        int count;
+        const char *expected;
+    } cases[] = {
+        {"dims", "[\"D%d\", 1]", 17, "spec.lua: dims: 17 entries, and at most 16 are allowed"},
+        {"scalars", "[\"c%d\", 1]", 33, "scalars: 33 entries, and at most 32"},
+        {"tensors", "[\"T%d\", \"f32\", [1]]", 33, "tensors: 33 entries, and at most 32"},
+        {"kernels/0/params", "[\"P%d\", [1]]", 65, "kernels.simt.params: 65 entries, and at most 64"},
+        {"kernels/0/params/0/#/1", "%d", 4097, "kernels.simt.params.BM: 4097 entries, and at most 4096"},
+        {"kernels/0/let", "[\"l%d\", 1]", 129, "kernels.simt.let: 129 entries, and at most 128"},
+        {"kernels/0/constraints", "\"BM != %d\"", 257, "kernels.simt.constraints: 257 entries, and at most 256"},
+        {"kernels/0/workspace", "[\"w%d\", \"f32\", [1]]", 33, "kernels.simt.workspace: 33 entries, and at most 32"},
+        {"kernels/0/steps", "%d", 65, "kernels.simt.steps: 65 entries, and at most 64"},
+        {"baselines", "[\"b%d\"]", 64, "baselines: 64 entries, and at most 63"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct strbuf list = {0};
+        for (int n = 0; n < cases[i].count; n++) {
+            char entry[80];
+            entry_text(entry, sizeof entry, cases[i].entry, n);
+            sb_addf(&list, "%s%s", n ? "," : "[", entry);
+        }
+        sb_add(&list, "]");
+        const struct bad one = {cases[i].path, sb_str(&list), cases[i].expected};
+        refused(&one, 1);
+        sb_free(&list);
+    }
+}
+
+static void most_values(void **state)
+{
+    (void)state;
+    struct strbuf list = {0};
+    for (int n = 0; n < 4096; n++)
+        sb_addf(&list, "%s%d", n ? "," : "[", n);
+    sb_add(&list, "]");
+    struct problem *p = fixture_changed("kernels/0/params/0/#/1", sb_str(&list));
+    assert_int_equal(p->kernels[0].params[0].nvalues, 4096);
+    problem_free(p);
+    sb_free(&list);
+}
+
 /* A launch of a kernel without any source, and a GEMM that would write an input. */
 static void bad_combinations(void **state)
 {
@@ -533,6 +587,8 @@ int main(void)
         cmocka_unit_test(bad_kernels),
         cmocka_unit_test(bad_params),
         cmocka_unit_test(bad_steps),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(most_values),
         cmocka_unit_test(bad_combinations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,14 @@ static void epilogue_text(void **state)
     assert_has(sb_str(&b), "double z = acc + (double)b[n];\n");
     sb_free(&b);
     problem_free(p);
+    json_t *tree = fixture_tree();
+    fixture_set(tree, "tensors/4", "[\"R\", \"f32\", [\"K\", \"M\", \"N\"]]");
+    fixture_set(tree, "epilogue", "\"z + R[m % K, m, n]\"");
+    p = fixture_problem(tree);
+    assert_int_equal(source_epilogue(p, &b, NULL), LATHE_OK);
+    assert_has(sb_str(&b), " * M + m) * N + n]");
+    sb_free(&b);
+    problem_free(p);
 }
 
 static void fields(void **state)
