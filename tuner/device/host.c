@@ -1,0 +1,327 @@
+/* host.c: the device "host": the operations of dev.h on this machine's processor and memory. Every operation is done
+ * when it returns, so the queue is always empty, and marks are points in time.
+ *
+ * Invariants: each allocation is its own mapping that ends, up to the 256-byte alignment, at an inaccessible page; `used`
+ * is the sum of their sizes. What a kernel does wrong in memory ends the process by a signal: no handler is installed,
+ * the coordinator reads the signal. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "device/dev.h"
+#include "device/host_compile.h"
+#include "device/host_context.h"
+#include "device/host_gemm.h"
+#include "device/host_image.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#if HOST_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+extern const struct dev_ops host_ops;
+
+enum { ALIGNMENT = 256, MAX_GRID_YZ = 65535, MAX_GRID_X = 0x7fffffff, MAX_BLOCK_Z = 64 };
+
+struct allocation {
+    dev_ptr at;
+    uint64_t bytes;
+    void *map;
+    size_t map_bytes;
+};
+
+struct dev {
+    struct host_block *block;
+    struct host_shared shared;
+    struct allocation *allocations;
+    size_t count, cap;
+    uint64_t used, limit;       /* bytes */
+    double marks[DEV_MARKS];    /* clock_seconds; NaN: not set */
+    enum dev_fault fault;
+};
+
+static void *memory(dev_ptr p) { return (void *)(uintptr_t)p; }
+
+__attribute__((format(printf, 4, 5))) static status fail(struct dev *d, enum dev_fault fault, struct err *e,
+                                                         const char *fmt, ...)
+{
+    char text[1000];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    d->fault = fault;
+    return err_set(e, LATHE_DEVICE, "%s", text);
+}
+
+/* For a failure whose message is in *e already. */
+static status failed(struct dev *d, enum dev_fault fault, status s)
+{
+    d->fault = fault;
+    return s;
+}
+
+/* --- who it is --- */
+
+/* Value of "name : value" in a file of such lines under /proc; "" if it is not there. */
+static void proc_value(const char *path, const char *name, char *out, size_t size)
+{
+    char line[512];
+    FILE *f = fopen(path, "r");
+    out[0] = '\0';
+    while (f && !out[0] && fgets(line, sizeof line, f)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, name, strlen(name)) || !colon) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(out, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+    }
+    if (f) fclose(f);
+}
+
+static int64_t available_memory(void)
+{
+    char text[64];
+    proc_value("/proc/meminfo", "MemAvailable", text, sizeof text);
+    int64_t bytes = strtoll(text, NULL, 10) * 1024;
+    return bytes > 0 ? bytes : (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+static void describe(struct target *t, const char *compiler)
+{
+    struct utsname names;
+    if (uname(&names)) memset(&names, 0, sizeof names);
+    memset(t, 0, sizeof *t);
+    snprintf(t->device, sizeof t->device, "host");
+    snprintf(t->arch, sizeof t->arch, "host");
+    proc_value("/proc/cpuinfo", "model name", t->name, sizeof t->name);
+    if (!t->name[0]) snprintf(t->name, sizeof t->name, "%s processor", names.machine);
+    snprintf(t->driver, sizeof t->driver, "%.*s", (int)sizeof t->driver - 1, compiler);
+    snprintf(t->toolchain, sizeof t->toolchain, "%.*s", (int)sizeof t->toolchain - 1, compiler);
+    snprintf(t->host, sizeof t->host, "%s", names.nodename);
+    long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE), processors = sysconf(_SC_NPROCESSORS_ONLN);
+    t->limit[LIMIT_sm] = 0;
+    t->limit[LIMIT_sm_count] = processors > 0 ? processors : 1;
+    t->limit[LIMIT_warp_size] = 32;
+    t->limit[LIMIT_max_threads_per_block] = HOST_MAX_THREADS;
+    t->limit[LIMIT_max_threads_per_sm] = HOST_MAX_THREADS;
+    t->limit[LIMIT_max_shared_per_block] = HOST_MAX_SHARED;
+    t->limit[LIMIT_max_shared_per_sm] = HOST_MAX_SHARED + 1024;
+    t->limit[LIMIT_max_registers_per_sm] = 65536;
+    t->limit[LIMIT_max_registers_per_thread] = 255;
+    t->limit[LIMIT_l2_bytes] = l2 > 0 ? l2 : 1024 * 1024;
+    t->limit[LIMIT_memory_bytes] = available_memory() / 2;
+}
+
+static status host_open(int number, struct dev **out, struct target *target, struct err *e)
+{
+    char compiler[200];
+    status s = host_compiler_version(compiler, sizeof compiler, e);
+    if (s) return s;
+    struct dev *d = mem_zalloc(1, sizeof *d);
+    s = host_shared_open(&d->shared, e);
+    if (s) {
+        mem_free(d);
+        return s;
+    }
+    describe(target, compiler);
+    d->block = host_block_new();
+    d->limit = (uint64_t)target->limit[LIMIT_memory_bytes];
+    for (int i = 0; i < DEV_MARKS; i++) d->marks[i] = NAN;
+    *out = d;
+    return LATHE_OK;
+}
+
+/* --- memory --- */
+
+/* What the mapping has beside the allocation's bytes: forbidden to sanitized kernels, or forgotten about. */
+static void guard_slack(const struct allocation *a, bool forbid)
+{
+#if HOST_ASAN
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *first = (char *)a->map + page, *at = memory(a->at), *end = (char *)a->map + a->map_bytes - page;
+    void (*change)(void const volatile *, size_t) = forbid ? __asan_poison_memory_region : __asan_unpoison_memory_region;
+    change(first, (size_t)(at - first));
+    change(at + a->bytes, (size_t)(end - at) - a->bytes);
+#endif
+}
+
+static status host_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err *e)
+{
+    *out = 0;
+    if (bytes > d->limit - d->used)
+        return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: %llu bytes more with %llu in use, and the host device allows "
+                    "%llu (half of what was free)", (unsigned long long)bytes, (unsigned long long)d->used,
+                    (unsigned long long)d->limit);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), usable = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t body = usable ? (usable + page - 1) / page * page : page;
+    char *map = mmap(NULL, body + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool mapped = map != MAP_FAILED && !mprotect(map + page, body, PROT_READ | PROT_WRITE);
+    if (!mapped && map != MAP_FAILED) munmap(map, body + 2 * page);
+    if (!mapped)
+        return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: the system refuses %llu bytes", (unsigned long long)bytes);
+    struct allocation a = {(uintptr_t)map + page + body - (usable ? usable : ALIGNMENT), bytes, map, body + 2 * page};
+    guard_slack(&a, true);
+    *out = a.at;
+    MEM_GROW(d->allocations, d->count, d->cap);
+    d->allocations[d->count++] = a;
+    d->used += bytes;
+    return LATHE_OK;
+}
+
+static void host_release(struct dev *d, dev_ptr p)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->allocations[i].at != p) continue;
+        guard_slack(&d->allocations[i], false);
+        munmap(d->allocations[i].map, d->allocations[i].map_bytes);
+        d->used -= d->allocations[i].bytes;
+        d->allocations[i] = d->allocations[--d->count];
+        return;
+    }
+}
+
+static void host_close(struct dev *d)
+{
+    if (!d) return;
+    while (d->count) host_release(d, d->allocations[0].at);
+    mem_free(d->allocations);
+    host_block_free(d->block);
+    host_shared_close(&d->shared);
+    mem_free(d);
+}
+
+static status host_copy_in(struct dev *d, dev_ptr to, const void *from, uint64_t bytes, struct err *e)
+{
+    if (bytes) memcpy(memory(to), from, bytes);
+    return LATHE_OK;
+}
+
+static status host_copy_out(struct dev *d, void *to, dev_ptr from, uint64_t bytes, struct err *e)
+{
+    if (bytes) memcpy(to, memory(from), bytes);
+    return LATHE_OK;
+}
+
+static status host_fill(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes, struct err *e)
+{
+    uint32_t *to = memory(p);
+    for (uint64_t i = 0; i < bytes / 4; i++) to[i] = word;
+    return LATHE_OK;
+}
+
+/* --- kernels --- */
+
+static status host_load(struct dev *d, const char *image_path, struct dev_module **out, struct err *e)
+{
+    status s = host_image_open(image_path, d->block, out, e);
+    return s ? failed(d, DEV_FAULT_LAUNCH, s) : LATHE_OK;
+}
+
+static void host_unload(struct dev *d, struct dev_module *m) { host_image_close(m); }
+
+static status host_function(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e)
+{
+    status s = host_image_function(m, name, out, e);
+    return s ? failed(d, DEV_FAULT_LAUNCH, s) : LATHE_OK;
+}
+
+/* A processor has no such figures. */
+static status host_resources(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared,
+                             struct resources *out, struct err *e)
+{
+    *out = (struct resources){.shared_dynamic = (int)shared};
+    return LATHE_OK;
+}
+
+static status check_launch(struct dev *d, const uint32_t grid[3], const uint32_t block[3], const uint32_t cluster[3],
+                           uint32_t shared, struct err *e)
+{
+    for (int i = 0; i < 3; i++)
+        if (!grid[i] || !block[i])
+            return fail(d, DEV_FAULT_LAUNCH, e, "invalid configuration argument: grid %u x %u x %u of blocks %u x %u x %u is "
+                        "empty", grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+    if (grid[0] > MAX_GRID_X || grid[1] > MAX_GRID_YZ || grid[2] > MAX_GRID_YZ)
+        return fail(d, DEV_FAULT_LAUNCH, e, "invalid configuration argument: grid %u x %u x %u, at most %d x %d x %d",
+                    grid[0], grid[1], grid[2], MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ);
+    uint64_t threads = (uint64_t)block[0] * block[1];
+    if (threads > HOST_MAX_THREADS || block[2] > MAX_BLOCK_Z || threads * block[2] > HOST_MAX_THREADS)
+        return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: block %u x %u x %u, at most %d "
+                    "threads and %d in z", block[0], block[1], block[2], HOST_MAX_THREADS, MAX_BLOCK_Z);
+    if (shared > HOST_MAX_SHARED)
+        return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: %u bytes of dynamic shared memory, "
+                    "at most %d", shared, HOST_MAX_SHARED);
+    if (cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1)
+        return fail(d, DEV_FAULT_LAUNCH, e, "invalid cluster size %u x %u x %u: the host device has no thread block clusters",
+                    cluster[0], cluster[1], cluster[2]);
+    return LATHE_OK;
+}
+
+static status host_launch(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
+                          const uint32_t cluster[3], uint32_t shared, void **args, struct err *e)
+{
+    status s = check_launch(d, grid, block, cluster, shared, e);
+    if (s) return s;
+    s = host_image_launch(f, &d->shared, grid, block, shared, args, e);
+    return s ? failed(d, s == LATHE_NOMEM ? DEV_FAULT_RESOURCES : DEV_FAULT_CRASH, s) : LATHE_OK;
+}
+
+static status host_gemm(struct dev *d, const struct plan_step *step, enum dtype dtype, dev_ptr a, dev_ptr b, dev_ptr c,
+                        struct err *e)
+{
+    struct host_gemm g = {step->m, step->n, step->k, step->trans_a, step->trans_b, step->compute == GEMM_TF32};
+    if (g.m < 1 || g.n < 1 || g.k < 1)
+        return fail(d, DEV_FAULT_LAUNCH, e, "invalid GEMM size: m=%lld n=%lld k=%lld, each must be at least 1",
+                    (long long)g.m, (long long)g.n, (long long)g.k);
+    if (dtype == DTYPE_f32 && step->compute != GEMM_F64) {
+        host_gemm_f32(&g, memory(a), memory(b), memory(c));
+    } else if (dtype == DTYPE_f64 && step->compute == GEMM_F64) {
+        host_gemm_f64(&g, memory(a), memory(b), memory(c));
+    } else {
+        return fail(d, DEV_FAULT_LAUNCH, e, "a GEMM of %s in this precision is not supported: f32 in f32 or tf32, f64 in f64",
+                    dtype_name(dtype));
+    }
+    return LATHE_OK;
+}
+
+/* --- queue and time --- */
+
+static status host_sync(struct dev *d, struct err *e) { return LATHE_OK; }
+
+static void host_mark(struct dev *d, int slot) { d->marks[slot] = clock_seconds(); }
+
+static double host_elapsed_ms(struct dev *d, int from, int to) { return (d->marks[to] - d->marks[from]) * 1e3; }
+
+static void host_telemetry(struct dev *d, struct telemetry *out)
+{
+    *out = (struct telemetry){.sm_mhz = NAN, .mem_mhz = NAN, .power_w = NAN, .temperature_c = NAN};
+}
+
+static enum dev_fault host_fault(struct dev *d) { return d->fault; }
+
+const struct dev_ops host_ops = {
+    .kind = "host",
+    .open = host_open,
+    .close = host_close,
+    .alloc = host_alloc,
+    .release = host_release,
+    .copy_in = host_copy_in,
+    .copy_out = host_copy_out,
+    .fill = host_fill,
+    .load = host_load,
+    .unload = host_unload,
+    .function = host_function,
+    .resources = host_resources,
+    .launch = host_launch,
+    .gemm = host_gemm,
+    .sync = host_sync,
+    .mark = host_mark,
+    .elapsed_ms = host_elapsed_ms,
+    .telemetry = host_telemetry,
+    .fault = host_fault,
+};

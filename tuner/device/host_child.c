@@ -1,0 +1,114 @@
+/* host_child.c: see host_child.h. Three processes: the caller; a keeper, which leads a process group of its own and gets
+ * a signal when the caller is gone; and the program, in that group. A compiler driver starts further programs, which
+ * would outlive the death of the driver alone: the keeper ends the whole group.
+ *
+ * NOTE: fork() and not posix_spawn(), which cannot ask for that signal. Between fork and exec only functions run that are
+ * safe after a fork of a process with threads. */
+#include "device/host_child.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CANNOT_RUN = 127 };
+
+static int exit_code(int wait_status)
+{
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+static void run_program(char *const argv[], char *const envp[], const sigset_t *none)
+{
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_SETMASK, none, NULL);
+    execve(argv[0], argv, envp);
+    const char *why = strerror(errno);
+    if (write(STDERR_FILENO, why, strlen(why)) < 0) _exit(CANNOT_RUN);
+    _exit(CANNOT_RUN);
+}
+
+/* Never returns. Its exit code is the program's. */
+static void keep(char *const argv[], char *const envp[], pid_t caller, int output)
+{
+    sigset_t awaited, none;
+    sigemptyset(&none);
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, SIGTERM);
+    sigprocmask(SIG_SETMASK, &awaited, NULL);
+    signal(SIGCHLD, SIG_DFL);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != caller) _exit(CANNOT_RUN);
+    int null = open("/dev/null", O_RDONLY);
+    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) _exit(CANNOT_RUN);
+    close_range(3, ~0u, 0);
+    pid_t program = fork();
+    if (program < 0) _exit(CANNOT_RUN);
+    if (program == 0) run_program(argv, envp, &none);
+    for (;;) {
+        int status_word;
+        if (waitpid(program, &status_word, WNOHANG) == program) _exit(exit_code(status_word));
+        if (sigwaitinfo(&awaited, NULL) == SIGTERM) kill(0, SIGKILL);
+    }
+}
+
+/* The environment with LC_ALL=C; mem_free the list, not the strings. */
+static char **english_environment(void)
+{
+    size_t n = 0, kept = 0;
+    while (environ && environ[n]) n++;
+    char **envp = mem_zalloc(n + 2, sizeof *envp);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "LC_ALL=", 7) && strncmp(environ[i], "LANGUAGE=", 9)) envp[kept++] = environ[i];
+    envp[kept] = (char *)"LC_ALL=C";
+    return envp;
+}
+
+static void read_output(int from, struct strbuf *output)
+{
+    char buffer[8192];
+    size_t kept = 0, dropped = 0;
+    for (;;) {
+        ssize_t n = read(from, buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        size_t keep_now = CHILD_OUTPUT - kept < (size_t)n ? CHILD_OUTPUT - kept : (size_t)n;
+        sb_addn(output, buffer, keep_now);
+        kept += keep_now;
+        dropped += (size_t)n - keep_now;
+    }
+    if (dropped) sb_addf(output, "\n... and %zu bytes more\n", dropped);
+}
+
+status host_child_run(char *const argv[], struct strbuf *output, int *code, struct err *e)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC)) return err_set(e, LATHE_COMPILER, "%s cannot be run: %s", argv[0], strerror(errno));
+    char **envp = english_environment();
+    pid_t caller = getpid(), keeper = fork();
+    if (keeper == 0) keep(argv, envp, caller, ends[1]);
+    int problem = errno;
+    mem_free(envp);
+    close(ends[1]);
+    if (keeper < 0) {
+        close(ends[0]);
+        return err_set(e, LATHE_COMPILER, "%s cannot be run: %s", argv[0], strerror(problem));
+    }
+    size_t before = output->len;
+    read_output(ends[0], output);
+    close(ends[0]);
+    int status_word = 0;
+    while (waitpid(keeper, &status_word, 0) < 0 && errno == EINTR)
+        ;
+    *code = exit_code(status_word);
+    if (*code == CANNOT_RUN)
+        return err_set(e, LATHE_COMPILER, "%s cannot be run: %.200s", argv[0], sb_str(output) + before);
+    return LATHE_OK;
+}

@@ -1,0 +1,15 @@
+/* host_child.h: runs one program to its end and keeps its words. */
+#ifndef LATHE_DEVICE_HOST_CHILD_H
+#define LATHE_DEVICE_HOST_CHILD_H
+
+#include "base/strbuf.h"
+
+enum { CHILD_OUTPUT = 64 * 1024 };
+
+/* Runs argv[0] (a path) with no shell and no input; the messages' language is English (LC_ALL=C). Appends what it wrote
+ * to both its outputs, the first CHILD_OUTPUT bytes with a note of how much more there was. *code: its exit code, or
+ * 128 + the signal that ended it. The program and all it starts die with the calling thread.
+ * LATHE_COMPILER when it cannot be run. */
+status host_child_run(char *const argv[], struct strbuf *output, int *code, struct err *e);
+
+#endif

@@ -1,0 +1,11 @@
+/* host_scan.h: the kernels that a preprocessed .cu text defines. No C++ is parsed beyond what their declarations need. */
+#ifndef LATHE_DEVICE_HOST_SCAN_H
+#define LATHE_DEVICE_HOST_SCAN_H
+
+#include "base/strbuf.h"
+
+/* Blanks every mark that the shim's __global__ left in `text` (in place, so that columns stay), and appends to `calls`
+ * one function lathe_call_NAME for each kernel defined at file scope with C linkage. Gives how many. */
+int host_scan(char *text, struct strbuf *calls);
+
+#endif
