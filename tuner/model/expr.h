@@ -12,7 +12,7 @@
  *
  * `and`, `or`, `not` and the condition of `select` take booleans only; strings can only be compared by == and !=.
  * `and`, `or`, `select` evaluate only what they need. There are no assignments and no loops: evaluation always ends.
- * A text has at most 64 KiB and nests at most 200 levels.
+ * A text has at most 64 KiB; parentheses nest at least 90 deep, at most 200.
  *
  * An expression is parsed (syntax), then bound to a scope (names become slots, types are checked), then evaluated any
  * number of times over an array of values, one a slot. Owned by whoever parsed it; free with expr_free. Immutable after

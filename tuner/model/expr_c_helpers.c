@@ -7,7 +7,7 @@ const char *expr_c_helpers(void)
     return "#ifndef LATHE_EXPR_HELPERS\n"
            "#define LATHE_EXPR_HELPERS\n"
            "#ifdef __CUDACC__\n"
-           "#define LATHE_EXPR_FN static inline __host__ __device__\n"
+           "#define LATHE_EXPR_FN inline __host__ __device__\n"
            "#else\n"
            "#include <math.h>\n"
            "#define LATHE_EXPR_FN static inline\n"

@@ -241,7 +241,7 @@ static enum expr_fault run(const struct expr_program *p, const struct value *slo
 {
     struct value temps[EXPR_MAX_TEMPS];
     const struct value *const base[] = {[OPERAND_SLOT] = slots, [OPERAND_CONST] = p->consts, [OPERAND_TEMP] = temps};
-    const struct expr_instruction *code = p->code, *end = code + p->ncode;
+    const struct expr_instruction *code = p->code, *end = p->ncode ? code + p->ncode : code;
     bool ieee = elements->get != NULL;
     for (const struct expr_instruction *in = code; in < end; in++) {
         enum expr_fault fault = FAULT_NONE;

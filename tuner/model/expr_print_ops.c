@@ -98,12 +98,19 @@ static status print_clamp(struct c_printer *p, const struct expr_node *n)
     return s;
 }
 
+/* How tightly an argument must bind after a minus: what may begin with another one needs parentheses. */
+static enum c_level after_minus(const struct c_printer *p, int node)
+{
+    bool may_begin_with_minus = p->facts[node].value.type != VALUE_NONE || p->x->nodes[node].form == FORM_NEG;
+    return may_begin_with_minus ? C_PRIMARY : C_UNARY;
+}
+
 static status print_prefix(struct c_printer *p, const struct expr_node *n, const char *text, enum c_level at_least)
 {
     bool parentheses = at_least > C_UNARY;
     c_open(p, parentheses);
     sb_add(p->b, text);
-    status s = c_print(p, n->first, C_PRIMARY);
+    status s = c_print(p, n->first, after_minus(p, n->first));
     c_close(p, parentheses);
     return s;
 }
@@ -164,7 +171,7 @@ static status print_reciprocal(struct c_printer *p, const struct expr_node *n, e
         sb_addf(p->b, "1.0%s / (1.0%s + exp%s(-", suffix, suffix, suffix);
     else
         sb_addf(p->b, "1.0%s / sqrt%s(", suffix, suffix);
-    status s = print_as_float(p, n->first, sigmoid ? C_PRIMARY : C_TERNARY);
+    status s = print_as_float(p, n->first, sigmoid ? after_minus(p, n->first) : C_TERNARY);
     sb_add(p->b, sigmoid ? "))" : ")");
     c_close(p, parentheses);
     return s;

@@ -36,7 +36,7 @@ bool value_as_int(struct value v, int64_t *out)
 
 bool value_equal(struct value a, struct value b)
 {
-    if (a.type != b.type) {                         /* an integer and a float: exactly, so not by conversion to double */
+    if (a.type != b.type) {                         /* an integer and a float: exactly, not as two doubles */
         int64_t i, j;
         bool numbers = (a.type == VALUE_INT && b.type == VALUE_FLOAT) || (a.type == VALUE_FLOAT && b.type == VALUE_INT);
         return numbers && value_as_int(a, &i) && value_as_int(b, &j) && i == j;

@@ -54,7 +54,8 @@ static void texts(void **state)
         {{.type = VALUE_FLOAT, .f = 0.1}, "0.1"}, {{.type = VALUE_FLOAT, .f = 1e-4}, "0.0001"},
         {{.type = VALUE_FLOAT, .f = 1e-5}, "1e-05"}, {{.type = VALUE_FLOAT, .f = 1e22}, "1e+22"},
         {{.type = VALUE_FLOAT, .f = 100}, "100.0"}, {{.type = VALUE_FLOAT, .f = -0.0}, "-0.0"},
-        {{.type = VALUE_FLOAT, .f = 1.0 / 3}, "0.3333333333333333"}, {{.type = VALUE_FLOAT, .f = 0x1p53}, "9007199254740992.0"},
+        {{.type = VALUE_FLOAT, .f = 1.0 / 3}, "0.3333333333333333"},
+        {{.type = VALUE_FLOAT, .f = 0x1p53}, "9007199254740992.0"},
         {{.type = VALUE_BOOL, .b = true}, "true"}, {{.type = VALUE_BOOL}, "false"},
         {{.type = VALUE_STRING, .s = "last_block"}, "last_block"},
     };
@@ -80,7 +81,8 @@ static void reading(void **state)
     assert_true(value_read(".5").f == 0.5);
     assert_true(value_read("1e3").f == 1000);
     assert_true(value_read("9223372036854775808").type == VALUE_FLOAT);
-    static const char *const words[] = {"", "-", "0x10", "1e999", "inf", "nan", "12 ", "12a", "True", "e5", "1p3", " 1"};
+    static const char *const words[] = {"",    "-",   "0x10", "1e999", "inf", "nan",
+                                        "12 ", "12a", "True", "e5",    "1p3", " 1"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct value v = value_read(words[i]);
         assert_int_equal(v.type, VALUE_STRING);
