@@ -1,0 +1,151 @@
+/* query_best.c: the best verified configurations.
+ *
+ * Trials are walked in the order of an index that holds the ranking (trial.score_ms: see store_write.c), ties by the
+ * trial's own time and then by id, so the order is total and the same each time. The walk ends as soon as enough
+ * distinct configurations were met: the first meeting is a configuration's best trial. */
+#include "base/mem.h"
+#include "db/query_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values of a statement whose text is made from a filter, in the order of its question marks. */
+struct bindings {
+    struct sql_value *v;
+    int n, cap;
+};
+
+static void bind(struct bindings *b, struct sql_value v)
+{
+    MEM_GROW(b->v, b->n, b->cap);
+    b->v[b->n++] = v;
+}
+
+/* "M=128" as a condition on the campaign. names gets the name's copy, which the binding borrows. */
+static status add_dim(const char *text, struct strbuf *sql, struct bindings *b, char **name, struct err *e)
+{
+    const char *equals = strchr(text, '=');
+    char *end = NULL;
+    errno = 0;
+    long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+    if (!equals || equals == text || end == equals + 1 || *end || errno || value < 1)
+        return err_set(e, LATHE_USAGE, "--size %s: expected DIM=VALUE with a whole number from 1 on, such as M=128",
+                       text);
+    *name = mem_strdup(text);
+    (*name)[equals - text] = 0;
+    sb_add(sql, " AND EXISTS (SELECT 1 FROM campaign_dim x WHERE x.campaign_id = c.id AND x.name = ? AND x.value = ?)");
+    bind(b, sql_text(*name));
+    bind(b, sql_int(value));
+    return LATHE_OK;
+}
+
+/* The index is named so that the plan does not depend on statistics; for one trial its id is the way. */
+static const char *index_for(const struct query_filter *f)
+{
+    return f->trial ? "" : f->campaign ? " INDEXED BY trial_campaign_score" : " INDEXED BY trial_score";
+}
+
+static status make_statement(const struct query_filter *f, struct strbuf *sql, struct bindings *b, char **names,
+                             struct err *e)
+{
+    sb_addf(sql,
+            "SELECT t.id, c.problem_id, c.device_id, c.size, t.kernel, t.configuration FROM trial t%s "
+            "CROSS JOIN campaign c ON c.id = t.campaign_id WHERE t.score_ms IS NOT NULL",
+            index_for(f));
+    if (f->trial) {
+        sb_add(sql, " AND t.id = ?");
+        bind(b, sql_int(f->trial));
+    }
+    if (f->campaign) {
+        sb_add(sql, " AND t.campaign_id = ?");
+        bind(b, sql_int(f->campaign));
+    }
+    if (f->kernel) {
+        sb_add(sql, " AND t.kernel = ?");
+        bind(b, sql_text(f->kernel));
+    }
+    if (f->problem || f->device || f->ndims > 0) {
+        sb_add(sql, " AND t.campaign_id IN (SELECT c.id FROM campaign c JOIN problem p ON p.id = c.problem_id "
+                    "JOIN device d ON d.id = c.device_id WHERE true");
+        if (f->problem) {
+            sb_add(sql, " AND p.name = ?");
+            bind(b, sql_text(f->problem));
+        }
+        if (f->device) {
+            sb_add(sql, " AND ? COLLATE NOCASE IN (d.name, d.kind, d.handle)");
+            bind(b, sql_text(f->device));
+        }
+        for (int i = 0; i < f->ndims; i++) {
+            status st = add_dim(f->dims[i], sql, b, &names[i], e);
+            if (st)
+                return st;
+        }
+        sb_add(sql, ")");
+    }
+    sb_add(sql, " ORDER BY t.score_ms, t.time_ms, t.id");
+    return LATHE_OK;
+}
+
+/* Whether this row's (problem, device, size, kernel, configuration) is met for the first time. */
+static bool first_meeting(json_t *met, sqlite3_stmt *st)
+{
+    char *key = mem_printf("%" PRId64 " %" PRId64 "\n%s\n%s\n%s", (int64_t)sqlite3_column_int64(st, 1),
+                           (int64_t)sqlite3_column_int64(st, 2), (const char *)sqlite3_column_text(st, 3),
+                           (const char *)sqlite3_column_text(st, 4), (const char *)sqlite3_column_text(st, 5));
+    bool first = !json_object_get(met, key);
+    if (first)
+        json_object_set_new_nocheck(met, key, json_true());
+    mem_free(key);
+    return first;
+}
+
+static status walk(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
+{
+    json_t *met = json_object(), *trial;
+    bool row;
+    status s = LATHE_OK;
+    while (!s && (top <= 0 || json_array_size(list) < (size_t)top) && !(s = query_step(q, st, &row, e)) && row) {
+        if (!first_meeting(met, st))
+            continue;
+        s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e);
+        if (!s)
+            json_array_append_new(list, trial);
+    }
+    json_decref(met);
+    return s;
+}
+
+static status best_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    const struct query_filter *f = args;
+    struct strbuf sql = {0};
+    struct bindings b = {0};
+    char **names = mem_zalloc((size_t)f->ndims + 1, sizeof *names);
+    sqlite3_stmt *st = NULL;
+    json_t *list = json_array();
+    status s = make_statement(f, &sql, &b, names, e);
+    if (!s)
+        s = sql_prepare(&q->sql, sb_str(&sql), &st, e);
+    if (!s)
+        s = sql_bind(&q->sql, st, b.v, b.n, e);
+    if (!s)
+        s = walk(q, st, f->top, list, e);
+    sqlite3_finalize(st);
+    for (int i = 0; i < f->ndims; i++)
+        mem_free(names[i]);
+    mem_free(names);
+    mem_free(b.v);
+    sb_free(&sql);
+    if (s)
+        json_decref(list);
+    else
+        *out = list;
+    return s;
+}
+
+status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, best_body, f, out, e);
+}

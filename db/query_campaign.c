@@ -1,0 +1,200 @@
+/* query_campaign.c: campaigns, and what an export needs of a trial, as the JSON of query.h (docs/json.md). */
+#include "db/query_private.h"
+#include "model/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The plain keys of a campaign, in the order of this list; then ids, from which the rest is made.
+ * A campaign that has not ended has lasted until its last trial ended. */
+static const char SELECT_CAMPAIGN[] =
+    "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, s.name AS strategy, "
+    "c.strategy_options AS options, c.seed AS seed, c.state AS state, c.created AS created, "
+    "coalesce(c.seconds, (julianday(coalesce(c.ended, (SELECT t.ended FROM trial t WHERE t.campaign_id = c.id "
+    "AND t.ended IS NOT NULL ORDER BY t.number DESC LIMIT 1))) - julianday(c.created)) * 86400) AS seconds, "
+    "(SELECT count(*) FROM trial t WHERE t.campaign_id = c.id AND t.role = 'candidate') AS trials, "
+    "(SELECT count(*) FROM trial t WHERE t.campaign_id = c.id AND t.role = 'candidate' AND t.outcome = 'ok') AS ok, "
+    "(SELECT t.id FROM trial t WHERE t.campaign_id = c.id AND t.score_ms IS NOT NULL "
+    "ORDER BY t.score_ms, t.time_ms, t.id LIMIT 1), "
+    "(SELECT t.id FROM trial t WHERE t.campaign_id = c.id AND t.number <= 0 AND t.checked "
+    "ORDER BY t.number DESC LIMIT 1) "
+    "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
+    "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
+enum { PLAIN_KEYS = 12, BEST_COLUMN = 12, BASELINE_COLUMN = 13 };
+
+/* A seed is an integer; one that a 64-bit signed integer cannot hold is left as text. */
+static json_t *seed_json(const char *digits)
+{
+    return strlen(digits) > 19 || (strlen(digits) == 19 && strcmp(digits, "9223372036854775807") > 0)
+               ? json_string(digits)
+               : json_integer(strtoll(digits, NULL, 10));
+}
+
+/* The cold median where there is one, else the trial's time. */
+static json_t *ranking_ms(const json_t *trial)
+{
+    json_t *cold = json_object_get(trial, "cold_ms");
+    return json_is_number(cold) ? cold : json_object_get(trial, "time_ms");
+}
+
+static void set(json_t *object, const char *key, json_t *borrowed)
+{
+    json_object_set_new(object, key, borrowed ? json_incref(borrowed) : json_null());
+}
+
+/* best_ms, baseline_ms, speedup: the two times are of the same regime unless the baseline has no cold one. */
+static status add_best(struct query *q, int64_t best_id, int64_t baseline_id, json_t *campaign, struct err *e)
+{
+    json_t *best = NULL, *baseline = NULL;
+    status s = best_id ? query_trial(q, best_id, &best, e) : LATHE_OK;
+    if (!s && baseline_id)
+        s = query_trial(q, baseline_id, &baseline, e);
+    bool cold = json_is_number(json_object_get(best, "cold_ms"));
+    set(campaign, "best_ms", ranking_ms(best));
+    set(campaign, "baseline_ms", cold ? ranking_ms(baseline) : json_object_get(baseline, "time_ms"));
+    set(campaign, "speedup", json_object_get(best, "speedup"));
+    json_decref(best);
+    json_decref(baseline);
+    return s;
+}
+
+static status fill_campaign(struct query *q, sqlite3_stmt *st, int64_t id, json_t *campaign, struct err *e)
+{
+    json_t *size = NULL;
+    status s = query_size(q, id, &size, e);
+    for (int i = 0; i < PLAIN_KEYS; i++) {
+        const char *key = sqlite3_column_name(st, i);
+        if (strcmp(key, "size") == 0)
+            set(campaign, key, size);
+        else if (strcmp(key, "seed") == 0)
+            json_object_set_new(campaign, key, seed_json((const char *)sqlite3_column_text(st, i)));
+        else
+            json_object_set_new(campaign, key, query_column(st, i));
+    }
+    json_decref(size);
+    return s ? s
+             : add_best(q, sqlite3_column_int64(st, BEST_COLUMN), sqlite3_column_int64(st, BASELINE_COLUMN), campaign,
+                        e);
+}
+
+/* The campaign with the keys that a list of campaigns has. */
+static status campaign_object(struct query *q, int64_t id, json_t **out, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row = false;
+    *out = json_object();
+    status s = query_ask(q, QUESTION_campaign, SELECT_CAMPAIGN, id, &st, e);
+    if (!s)
+        s = query_step(q, st, &row, e);
+    if (!s && row)
+        s = fill_campaign(q, st, id, *out, e);
+    sqlite3_reset(st);
+    if (s) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+static status campaigns_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row;
+    json_t *list = json_array(), *campaign;
+    status s = query_ask(q, QUESTION_campaign_ids, NULL, 0, &st, e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row) {
+        s = campaign_object(q, sqlite3_column_int64(st, 0), &campaign, e);
+        if (!s)
+            json_array_append_new(list, campaign);
+    }
+    sqlite3_reset(st);
+    if (s)
+        json_decref(list);
+    else
+        *out = list;
+    return s;
+}
+
+status query_campaigns(struct query *q, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, campaigns_body, NULL, out, e);
+}
+
+/* Every outcome there is, in the order of its table, so that a key is never missing. */
+static status add_outcomes(struct query *q, int64_t id, json_t *campaign, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row;
+    json_t *outcomes = json_object();
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        json_object_set_new(outcomes, outcome_name((enum outcome)i), json_integer(0));
+    json_object_set_new(outcomes, "in_flight", json_integer(0));
+    status s = query_ask(q, QUESTION_outcomes, NULL, id, &st, e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row)
+        json_object_set_new_nocheck(outcomes, (const char *)sqlite3_column_text(st, 0), query_column(st, 1));
+    sqlite3_reset(st);
+    json_object_set_new(campaign, "outcomes", outcomes);
+    return s;
+}
+
+static status add_reasons(struct query *q, int64_t id, json_t *campaign, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row;
+    json_t *reasons = json_array();
+    status s = query_ask(q, QUESTION_reasons, NULL, id, &st, e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row)
+        json_array_append_new(reasons, json_pack("{s:o, s:o, s:o}", "outcome", query_column(st, 0), "reason",
+                                                 query_column(st, 1), "count", query_column(st, 2)));
+    sqlite3_reset(st);
+    json_object_set_new(campaign, "reasons", reasons);
+    return s;
+}
+
+static status find_campaign(struct query *q, int64_t wanted, int64_t *id, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row = false;
+    status s = query_ask(q, QUESTION_campaign_find, NULL, wanted, &st, e);
+    if (!s)
+        s = query_step(q, st, &row, e);
+    *id = row ? sqlite3_column_int64(st, 0) : 0;
+    sqlite3_reset(st);
+    if (s || row)
+        return s;
+    if (wanted == 0)
+        return err_set(e, LATHE_NOTHING, "%s: there is no campaign yet: run `lathe tune`", q->sql.path);
+    return err_set(e, LATHE_NOTHING, "%s: there is no campaign %lld: `lathe show` lists them", q->sql.path,
+                   (long long)wanted);
+}
+
+static status campaign_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    int64_t id;
+    json_t *campaign = NULL, *baselines = NULL, *trials = NULL;
+    status s = find_campaign(q, *(const int64_t *)args, &id, e);
+    if (!s)
+        s = campaign_object(q, id, &campaign, e);
+    if (!s)
+        s = query_trials(q, QUESTION_baselines, id, &baselines, e);
+    if (!s) {
+        json_object_set_new(campaign, "baselines", baselines);
+        s = add_outcomes(q, id, campaign, e);
+    }
+    if (!s)
+        s = add_reasons(q, id, campaign, e);
+    if (!s)
+        s = query_trials(q, QUESTION_candidates, id, &trials, e);
+    if (!s)
+        json_object_set_new(campaign, "trials", trials);
+    if (s)
+        json_decref(campaign);
+    else
+        *out = campaign;
+    return s;
+}
+
+status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, campaign_body, &id, out, e);
+}

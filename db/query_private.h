@@ -1,0 +1,63 @@
+/* query_private.h: what the files of query.h share. */
+#ifndef LATHE_DB_QUERY_PRIVATE_H
+#define LATHE_DB_QUERY_PRIVATE_H
+
+#include "db/query.h"
+#include "db/sqlite_util.h"
+#include <sys/stat.h>
+
+/* The fixed statements, prepared when first used. */
+#define QUESTION_TABLE(X)                                                                                              \
+    X(trial, NULL) /* query_trial.c makes its text from the table of keys */                                           \
+    X(parameters, "SELECT name, type, value FROM parameter_value WHERE trial_id = ?1 ORDER BY position")               \
+    X(dims, "SELECT name, value FROM campaign_dim WHERE campaign_id = ?1 ORDER BY position")                           \
+    X(campaign_ids, "SELECT id FROM campaign ORDER BY id")                                                             \
+    X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY id DESC LIMIT 1")                       \
+    X(campaign, NULL) /* query_campaign.c */                                                                           \
+    X(candidates, "SELECT id FROM trial WHERE campaign_id = ?1 AND number > 0 ORDER BY number")                        \
+    X(baselines, "SELECT id FROM trial WHERE campaign_id = ?1 AND number <= 0 ORDER BY number DESC")                   \
+    X(outcomes, "SELECT outcome, count(*) FROM trial WHERE campaign_id = ?1 AND role = 'candidate' GROUP BY outcome")  \
+    X(reasons, "SELECT outcome, reason, count(*) FROM trial WHERE campaign_id = ?1 AND role = 'candidate' "            \
+               "AND outcome NOT IN ('ok', 'in_flight') GROUP BY outcome, reason ORDER BY count(*) DESC, min(number)")  \
+    X(provenance, "SELECT p.specification, d.target, d.driver, d.toolchain, c.tool_version, c.id FROM trial t "        \
+                  "JOIN campaign c ON c.id = t.campaign_id JOIN problem p ON p.id = c.problem_id "                     \
+                  "JOIN device d ON d.id = c.device_id WHERE t.id = ?1")                                               \
+    X(measurements, "SELECT id, regime, median_ms, low_ms, high_ms, count FROM measurement WHERE trial_id = ?1 "       \
+                    "ORDER BY id")                                                                                     \
+    X(samples, "SELECT ms FROM sample WHERE measurement_id = ?1 ORDER BY number")
+
+enum question {
+#define X(name, text) QUESTION_##name,
+    QUESTION_TABLE(X)
+#undef X
+        QUESTION_COUNT
+};
+
+struct query {
+    struct sql sql;
+    bool immutable;                     /* opened without locks: see query.c */
+    struct stat seen;                   /* the file then */
+    sqlite3_stmt *questions[QUESTION_COUNT];
+};
+
+/* One public call: a body that runs in one read transaction, so that it sees one state of the database. On failure the
+ * body leaves *out NULL. */
+typedef status (*query_body)(struct query *q, const void *args, json_t **out, struct err *e);
+status query_in_snapshot(struct query *q, query_body body, const void *args, json_t **out, struct err *e);
+
+/* A statement of the table with its one parameter bound, before its first row. The caller resets it. text: for those
+ * whose text is NULL in the table, else NULL. */
+status query_ask(struct query *q, enum question which, const char *text, int64_t id, sqlite3_stmt **out, struct err *e);
+status query_step(struct query *q, sqlite3_stmt *st, bool *row, struct err *e);
+
+/* A column as JSON: a number that is not finite is null, text is made valid UTF-8, a blob is hexadecimal text. */
+json_t *query_column(sqlite3_stmt *st, int i);
+
+/* The trial object of query.h; LATHE_NOTHING if there is no such trial. */
+status query_trial(struct query *q, int64_t id, json_t **out, struct err *e);
+/* An array of trial objects: those whose ids `which` gives for `id`. */
+status query_trials(struct query *q, enum question which, int64_t id, json_t **out, struct err *e);
+/* {dim: n} of a campaign. */
+status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
+
+#endif

@@ -1,0 +1,150 @@
+/* query_trial.c: a trial as the JSON object of query.h. The one place where a trial's keys are written: best, show,
+ * provenance and baselines all come through here. docs/json.md describes the keys; change both together. */
+#include "db/query_private.h"
+
+#include <string.h>
+
+enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, TRIAL_SIZE };
+
+/* key, column of the view trial_report, how the column becomes the value. TRIAL_SECONDS go into one object. */
+#define TRIAL_TABLE(X)                                                                                                 \
+    X("id", "trial_id", VALUE)                                                                                         \
+    X("campaign", "campaign_id", VALUE)                                                                                \
+    X("number", "number", VALUE)                                                                                       \
+    X("kernel", "kernel", VALUE)                                                                                       \
+    X("configuration", "trial_id", CONFIGURATION)                                                                      \
+    X("text", "configuration", VALUE)                                                                                  \
+    X("outcome", "outcome", VALUE)                                                                                     \
+    X("reason", "reason", VALUE)                                                                                       \
+    X("role", "role", VALUE)                                                                                           \
+    X("eligible", "eligible", BOOL)                                                                                    \
+    X("time_ms", "time_ms", VALUE)                                                                                     \
+    X("cold_ms", "cold_ms", VALUE)                                                                                     \
+    X("sustained_ms", "sustained_ms", VALUE)                                                                           \
+    X("rank", "final_rank", VALUE)                                                                                     \
+    X("error", "error", VALUE)                                                                                         \
+    X("max_abs", "max_abs", VALUE)                                                                                     \
+    X("mismatches", "mismatches", VALUE)                                                                               \
+    X("speedup", "speedup", VALUE)                                                                                     \
+    X("tflops", "tflops", VALUE)                                                                                       \
+    X("gbps", "gbps", VALUE)                                                                                           \
+    X("registers", "registers", VALUE)                                                                                 \
+    X("local_bytes", "local_bytes", VALUE)                                                                             \
+    X("shared_bytes", "shared_bytes", VALUE)                                                                           \
+    X("occupancy", "occupancy", VALUE)                                                                                 \
+    X("compile", "compile_seconds", SECONDS)                                                                           \
+    X("load", "load_seconds", SECONDS)                                                                                 \
+    X("verify", "verify_seconds", SECONDS)                                                                             \
+    X("measure", "measure_seconds", SECONDS)                                                                           \
+    X("problem", "problem", VALUE)                                                                                     \
+    X("size", "campaign_id", SIZE)                                                                                     \
+    X("device", "device", VALUE)                                                                                       \
+    X("started", "started", VALUE)
+
+static const struct {
+    const char *key;
+    enum trial_kind kind;
+} KEYS[] = {
+#define X(key, column, kind) {key, TRIAL_##kind},
+    TRIAL_TABLE(X)
+#undef X
+};
+
+/* column i + 1 is KEYS[i] */
+static const char SELECT_TRIAL[] = "SELECT trial_id"
+#define X(key, column, kind) ", " column
+    TRIAL_TABLE(X)
+#undef X
+        " FROM trial_report WHERE trial_id = ?1";
+
+static status configuration(struct query *q, int64_t trial, json_t **out, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row;
+    *out = json_object();
+    status s = query_ask(q, QUESTION_parameters, NULL, trial, &st, e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row) {
+        bool boolean = strcmp((const char *)sqlite3_column_text(st, 1), "boolean") == 0;
+        json_t *value = boolean ? json_boolean(sqlite3_column_int(st, 2)) : query_column(st, 2);
+        json_object_set_new_nocheck(*out, (const char *)sqlite3_column_text(st, 0), value);
+    }
+    sqlite3_reset(st);
+    return s;
+}
+
+status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row;
+    *out = json_object();
+    status s = query_ask(q, QUESTION_dims, NULL, campaign, &st, e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row)
+        json_object_set_new_nocheck(*out, (const char *)sqlite3_column_text(st, 0), query_column(st, 1));
+    sqlite3_reset(st);
+    return s;
+}
+
+/* Puts KEYS[i] into the trial. */
+static status set_key(struct query *q, sqlite3_stmt *st, int i, json_t *trial, struct err *e)
+{
+    json_t *value = NULL, *seconds;
+    status s = LATHE_OK;
+    switch (KEYS[i].kind) {
+    case TRIAL_VALUE: value = query_column(st, i + 1); break;
+    case TRIAL_BOOL: value = json_boolean(sqlite3_column_int(st, i + 1)); break;
+    case TRIAL_CONFIGURATION: s = configuration(q, sqlite3_column_int64(st, i + 1), &value, e); break;
+    case TRIAL_SIZE: s = query_size(q, sqlite3_column_int64(st, i + 1), &value, e); break;
+    case TRIAL_SECONDS:
+        seconds = json_object_get(trial, "seconds");
+        if (!seconds) {
+            seconds = json_object();
+            json_object_set_new(trial, "seconds", seconds);
+        }
+        json_object_set_new(seconds, KEYS[i].key, query_column(st, i + 1));
+        return LATHE_OK;
+    }
+    json_object_set_new(trial, KEYS[i].key, value);
+    return s;
+}
+
+status query_trial(struct query *q, int64_t id, json_t **out, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row = false;
+    *out = NULL;
+    status s = query_ask(q, QUESTION_trial, SELECT_TRIAL, id, &st, e);
+    if (!s)
+        s = query_step(q, st, &row, e);
+    if (!s && !row)
+        s = err_set(e, LATHE_NOTHING, "%s: there is no trial %lld: `lathe show` lists what there is", q->sql.path,
+                    (long long)id);
+    json_t *trial = json_object();
+    for (int i = 0; !s && i < (int)(sizeof KEYS / sizeof *KEYS); i++)
+        s = set_key(q, st, i, trial, e);
+    sqlite3_reset(st);
+    if (s)
+        json_decref(trial);
+    else
+        *out = trial;
+    return s;
+}
+
+status query_trials(struct query *q, enum question which, int64_t id, json_t **out, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row;
+    json_t *list = json_array(), *trial;
+    *out = NULL;
+    status s = query_ask(q, which, NULL, id, &st, e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row) {
+        s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e);
+        if (!s)
+            json_array_append_new(list, trial);
+    }
+    sqlite3_reset(st);
+    if (s)
+        json_decref(list);
+    else
+        *out = list;
+    return s;
+}

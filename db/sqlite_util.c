@@ -1,0 +1,224 @@
+/* sqlite_util.c: connections, statements and text, for db/ only.
+ *
+ * Invariants: (1) a path is always a file: names that SQLite would take for a URI or for memory are given as "./name";
+ * (2) whose file it is is read before anything is written; (3) a statement is reset on every way out of sql_run and
+ * sql_lookup, so that nothing stays locked. */
+#include "db/sqlite_util.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Length of the valid UTF-8 sequence at s (n bytes are left), 0 if there is none. */
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+    size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 0;
+    if (s[0] >= 0xf0 && s[0] < 0xf5)
+        len = 4;
+    if (len == 0 || len > n)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    bool outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90);
+    return overlong || outside ? 0 : len;
+}
+
+void utf8_clean(struct strbuf *b, const char *text, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t done = 0, i = 0;
+    while (i < n) {
+        size_t len = utf8_length(s + i, n - i);
+        if (len) {
+            i += len;
+            continue;
+        }
+        sb_addn(b, text + done, i - done);
+        sb_add(b, "\xef\xbf\xbd");
+        done = ++i;
+    }
+    sb_addn(b, text + done, n - done);
+}
+
+/* The name SQLite opens: a URI when the file is taken as immutable, else a path it cannot take for anything else. */
+static char *sqlite_name(const char *path, bool immutable)
+{
+    const char *here = path[0] == '/' ? "" : "./";
+    if (!immutable)
+        return mem_printf("%s%s", here, path);
+    struct strbuf b = {0};
+    sb_addf(&b, "file:%s", here);
+    for (const char *p = path; *p; p++) {
+        if (strchr("%?#", *p))
+            sb_addf(&b, "%%%02x", (unsigned char)*p);
+        else
+            sb_addn(&b, p, 1);
+    }
+    sb_add(&b, "?immutable=1");
+    return sb_take(&b);
+}
+
+status sql_open(struct sql *c, const char *path, int flags, bool immutable, double busy_seconds, struct err *e)
+{
+    *c = (struct sql){.busy_seconds = busy_seconds > 0 ? busy_seconds : 0};
+    if (!path || !*path)
+        return err_set(e, LATHE_STORE, "no database file is named: give --db a file name");
+    char *name = sqlite_name(path, immutable);
+    c->path = mem_strdup(path);
+    flags |= SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX | (immutable ? SQLITE_OPEN_URI : 0);
+    int rc = sqlite3_open_v2(name, &c->db, flags, NULL);
+    mem_free(name);
+    status st = LATHE_OK;
+    if (!c->db)
+        st = err_set(e, LATHE_NOMEM, "%s: out of memory (opening the database)", path);
+    else if (rc)
+        st = sql_fail(c, "opening the database", e);
+    if (st) {
+        sql_close(c);
+        return st;
+    }
+    double ms = ceil(c->busy_seconds * 1e3);
+    sqlite3_busy_timeout(c->db, ms > 1e9 ? 1000000000 : (int)ms);
+    return LATHE_OK;
+}
+
+void sql_close(struct sql *c)
+{
+    sqlite3_close_v2(c->db);
+    mem_free(c->path);
+    *c = (struct sql){0};
+}
+
+/* Who wrote the file last, as a newer schema's meta table still says. */
+static void last_writer(const struct sql *c, char *out, size_t size)
+{
+    sqlite3_stmt *st = NULL;
+    snprintf(out, size, "an unknown version");
+    if (sqlite3_prepare_v2(c->db, "SELECT value FROM meta WHERE name = 'written_by'", -1, &st, NULL) == SQLITE_OK &&
+        sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0))
+        snprintf(out, size, "%s", (const char *)sqlite3_column_text(st, 0));
+    sqlite3_finalize(st);
+}
+
+status sql_identify(const struct sql *c, int *version, struct err *e)
+{
+    static const char question[] =
+        "SELECT (SELECT application_id FROM pragma_application_id), "
+        "(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)";
+    sqlite3_stmt *st;
+    bool row = false;
+    status s = sql_prepare(c, question, &st, e);
+    if (s)
+        return s;
+    s = sql_step(c, st, "reading the database's header", &row, e);
+    uint32_t application = (uint32_t)sqlite3_column_int64(st, 0);
+    int64_t found = sqlite3_column_int64(st, 1), objects = sqlite3_column_int64(st, 2);
+    sqlite3_finalize(st);
+    if (s)
+        return s;
+    if (application != APPLICATION_ID && (application || found || objects))
+        return err_set(e, LATHE_STORE,
+                       "%s: a SQLite database of another program (application_id 0x%08" PRIx32 ", %" PRId64
+                       " tables and indexes), left as it is: give --db another file",
+                       c->path, application, objects);
+    if (found < 0 || found > SCHEMA_VERSION) {
+        char writer[200];
+        last_writer(c, writer, sizeof writer);
+        return err_set(e, LATHE_STORE,
+                       "%s: written by a newer lathe (%s; schema %" PRId64 ", this lathe knows %d), left as it is: use "
+                       "that lathe, or give --db another file",
+                       c->path, writer, found, SCHEMA_VERSION);
+    }
+    *version = (int)found;
+    return LATHE_OK;
+}
+
+status sql_prepare(const struct sql *c, const char *text, sqlite3_stmt **out, struct err *e)
+{
+    *out = NULL;
+    int rc = sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    return rc ? sql_fail(c, "preparing a statement", e) : LATHE_OK;
+}
+
+static int bind_text(sqlite3_stmt *st, int i, const char *s)
+{
+    struct strbuf clean = {0};
+    utf8_clean(&clean, s, strlen(s));
+    int rc = sqlite3_bind_text(st, i, sb_str(&clean), (int)clean.len, SQLITE_TRANSIENT);
+    sb_free(&clean);
+    return rc;
+}
+
+static int bind_one(sqlite3_stmt *st, int i, struct sql_value v)
+{
+    char digits[24];
+    switch (v.kind) {
+    case SQL_INT: return sqlite3_bind_int64(st, i, v.i);
+    case SQL_REAL: return isfinite(v.f) ? sqlite3_bind_double(st, i, v.f) : sqlite3_bind_null(st, i);
+    case SQL_TEXT: return v.s ? bind_text(st, i, v.s) : sqlite3_bind_null(st, i);
+    case SQL_UNSIGNED:
+        snprintf(digits, sizeof digits, "%" PRIu64, v.u);
+        return sqlite3_bind_text(st, i, digits, -1, SQLITE_TRANSIENT);
+    case SQL_NULL: break;
+    }
+    return sqlite3_bind_null(st, i);
+}
+
+status sql_bind(const struct sql *c, sqlite3_stmt *st, const struct sql_value *v, int n, struct err *e)
+{
+    for (int i = 0; i < n; i++)
+        if (bind_one(st, i + 1, v[i]))
+            return sql_fail(c, "binding a value", e);
+    return LATHE_OK;
+}
+
+status sql_step(const struct sql *c, sqlite3_stmt *st, const char *doing, bool *row, struct err *e)
+{
+    int rc = sqlite3_step(st);
+    *row = rc == SQLITE_ROW;
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? LATHE_OK : sql_fail(c, doing, e);
+}
+
+status sql_run(const struct sql *c, sqlite3_stmt *st, const char *doing, const struct sql_value *v, int n,
+               struct err *e)
+{
+    bool row = true;
+    status s = sql_bind(c, st, v, n, e);
+    while (!s && row)
+        s = sql_step(c, st, doing, &row, e);
+    sqlite3_reset(st);
+    sqlite3_clear_bindings(st);
+    return s;
+}
+
+status sql_lookup(const struct sql *c, sqlite3_stmt *st, const char *doing, const struct sql_value *v, int n,
+                  int64_t *out, bool *found, struct err *e)
+{
+    bool row = false;
+    *out = 0;
+    status s = sql_bind(c, st, v, n, e);
+    if (!s)
+        s = sql_step(c, st, doing, &row, e);
+    if (row)
+        *out = sqlite3_column_int64(st, 0);
+    if (found)
+        *found = row;
+    sqlite3_reset(st);
+    sqlite3_clear_bindings(st);
+    return s;
+}
+
+status sql_exec(const struct sql *c, const char *text, const char *doing, struct err *e)
+{
+    return sqlite3_exec(c->db, text, NULL, NULL, NULL) ? sql_fail(c, doing, e) : LATHE_OK;
+}
+
+void sql_rollback(const struct sql *c)
+{
+    if (!sqlite3_get_autocommit(c->db))
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+}

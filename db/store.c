@@ -1,0 +1,314 @@
+/* store.c: opening and creating the database, transactions, campaigns. Trials are in store_write.c.
+ *
+ * Invariants: (1) nothing is written to a file before it is known to be lathe's or empty; (2) creation and migration
+ * are one transaction, so a file has a whole schema or none; (3) every public call is one transaction with
+ * synchronous=FULL: what it recorded survives a power cut. That costs one fsync of the log, 0.3 ms on an SSD, twice a
+ * trial: nothing beside a compile. (4) After a failure the transaction is rolled back and the store is usable. */
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "db/store_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static const char SCHEMA[] = {
+#include "db/schema.sql.inc"
+    , 0};
+
+/* What takes a file from version i to i + 1; never edited once released. Version 0 is an empty file. */
+static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA};
+
+static const char *const STATEMENTS[STATEMENT_COUNT] = {
+#define X(name, text) text,
+    STATEMENT_TABLE(X)
+#undef X
+};
+
+static status statement(struct store *s, enum statement which, struct err *e)
+{
+    return s->statements[which] ? LATHE_OK : sql_prepare(&s->sql, STATEMENTS[which], &s->statements[which], e);
+}
+
+status store_run(struct store *s, enum statement which, const char *doing, const struct sql_value *v, int n,
+                 struct err *e)
+{
+    status st = statement(s, which, e);
+    return st ? st : sql_run(&s->sql, s->statements[which], doing, v, n, e);
+}
+
+status store_lookup(struct store *s, enum statement which, const char *doing, const struct sql_value *v, int n,
+                    int64_t *out, bool *found, struct err *e)
+{
+    status st = statement(s, which, e);
+    return st ? st : sql_lookup(&s->sql, s->statements[which], doing, v, n, out, found, e);
+}
+
+status store_intern(struct store *s, enum statement find, enum statement add, const char *doing,
+                    const struct sql_value *v, int n, int nkey, int64_t *id, struct err *e)
+{
+    bool found;
+    status st = store_lookup(s, find, doing, v, nkey, id, &found, e);
+    if (st || found)
+        return st;
+    st = store_run(s, add, doing, v, n, e);
+    *id = sqlite3_last_insert_rowid(s->sql.db);
+    return st;
+}
+
+status store_begin(struct store *s, const char *doing, struct err *e)
+{
+    return store_run(s, STATEMENT_begin, doing, NULL, 0, e);
+}
+
+status store_finish(struct store *s, status st, const char *doing, struct err *e)
+{
+    if (!st)
+        st = store_run(s, STATEMENT_commit, doing, NULL, 0, e);
+    if (st)
+        sql_rollback(&s->sql);
+    return st;
+}
+
+static status migrate(const struct sql *c, int version, struct err *e)
+{
+    static const char doing[] = "writing the schema";
+    status st = LATHE_OK;
+    for (int v = version; !st && v < SCHEMA_VERSION; v++)
+        st = sql_exec(c, MIGRATIONS[v], doing, e);
+    if (st || version == SCHEMA_VERSION)
+        return st;
+    char *text = mem_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;"
+                            "INSERT OR IGNORE INTO meta VALUES ('created', strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ'))",
+                            APPLICATION_ID, SCHEMA_VERSION);
+    st = sql_exec(c, text, doing, e);
+    mem_free(text);
+    return st;
+}
+
+/* From a connection to a database of this schema. The write lock is taken even when there is nothing to do: a file or
+ * directory that cannot be written to, or one that is locked, is found here and not after the first trial. */
+static status prepare_file(struct store *s, struct err *e)
+{
+    static const char doing[] = "opening the database for writing";
+    const struct sql *c = &s->sql;
+    int version;
+    status st = sql_identify(c, &version, e);
+    if (st)
+        return st;
+    if (sqlite3_db_readonly(c->db, "main"))
+        return err_set(e, LATHE_STORE, "%s: the file is read-only: make it writable, or give --db another file",
+                       c->path);
+    /* NOTE: a file system without shared memory maps keeps the mode it has. That is as durable; readers then wait for
+     * the writer. */
+    st = sql_exec(c, "PRAGMA journal_mode = WAL", doing, e);
+    if (!st)
+        st = sql_exec(c, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON", doing, e);
+    if (!st)
+        st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = sql_identify(c, &version, e);
+    if (!st)
+        st = migrate(c, version, e);
+    return store_finish(s, st, doing, e);
+}
+
+status store_open(const char *path, double busy_seconds, struct store **out, struct err *e)
+{
+    struct store *s = mem_zalloc(1, sizeof *s);
+    *out = NULL;
+    status st = sql_open(&s->sql, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, false, busy_seconds, e);
+    if (!st)
+        st = prepare_file(s, e);
+    if (st) {
+        store_close(s);
+        return st;
+    }
+    *out = s;
+    return LATHE_OK;
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(s->statements[i]);
+    sql_close(&s->sql);
+    mem_free(s);
+}
+
+static int append_json(const char *text, size_t n, void *buffer)
+{
+    sb_addn(buffer, text, n);
+    return 0;
+}
+
+/* Appends j as compact text; LATHE_INTERNAL if it cannot be written as JSON. */
+static status json_text(const json_t *j, size_t flags, const char *what, struct strbuf *b, struct err *e)
+{
+    if (json_dump_callback(j, append_json, b, JSON_COMPACT | flags))
+        return err_set(e, LATHE_INTERNAL, "%s is not JSON that can be stored; this is a bug in lathe", what);
+    return LATHE_OK;
+}
+
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
+static status intern_problem(struct store *s, const struct problem *p, const char *now, int64_t *id, struct err *e)
+{
+    struct strbuf sorted = {0}, text = {0};
+    char hash[HASH_HEX];
+    status st = json_text(p->json, JSON_SORT_KEYS, "the specification", &sorted, e);
+    if (!st)
+        st = json_text(p->json, 0, "the specification", &text, e);
+    if (!st) {
+        hash_hex(sorted.s, sorted.len, hash);
+        st = store_intern(s, STATEMENT_problem_find, STATEMENT_problem_add, "recording the problem",
+                          SQL_VALUES(sql_text(hash), sql_text(p->name), sql_text(or_empty(p->summary)),
+                                     sql_text(sb_str(&text)), sql_text(now)),
+                          1 /* key */, id, e);
+    }
+    sb_free(&sorted);
+    sb_free(&text);
+    return st;
+}
+
+static status intern_device(struct store *s, const struct target *t, int64_t *id, struct err *e)
+{
+    struct strbuf text = {0};
+    char kind[sizeof t->device];
+    json_t *j = target_to_json(t);
+    status st = json_text(j, JSON_SORT_KEYS, "the device's description", &text, e);
+    json_decref(j);
+    memcpy(kind, t->device, sizeof kind);
+    kind[strcspn(kind, ":")] = 0;
+    if (!st)
+        st = store_intern(s, STATEMENT_device_find, STATEMENT_device_add, "recording the device",
+                          SQL_VALUES(sql_text(t->device), sql_text(t->name), sql_text(t->uuid), sql_text(t->arch),
+                                     sql_text(t->driver), sql_text(t->toolchain), sql_text(t->host),
+                                     sql_text(sb_str(&text)), sql_text(kind)),
+                          8 /* key */, id, e);
+    sb_free(&text);
+    return st;
+}
+
+static status intern_strategy(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e)
+{
+    char hash[HASH_HEX];
+    struct hasher *h = hasher_new();
+    hasher_add_str(h, or_empty(c->strategy));
+    hasher_add_str(h, or_empty(c->strategy_text));
+    hasher_end(h, hash);
+    return store_intern(
+        s, STATEMENT_strategy_find, STATEMENT_strategy_add, "recording the strategy",
+        SQL_VALUES(sql_text(hash), sql_text(or_empty(c->strategy)), sql_text(or_empty(c->strategy_text))), 1 /* key */,
+        id, e);
+}
+
+/* The machine and surroundings of this process, as JSON: what could explain a number and is in no other column. */
+static void environment_text(struct strbuf *b)
+{
+    static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CUDA_DEVICE_MAX_CONNECTIONS",
+                                            "LD_LIBRARY_PATH"};
+    struct utsname u = {0};
+    uname(&u);
+    json_t *j =
+        json_pack("{s:s*, s:s*, s:s*, s:s*, s:I, s:I}", "system", u.sysname, "release", u.release, "machine", u.machine,
+                  "host", u.nodename, "cpus", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "pid", (json_int_t)getpid());
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (value)
+            json_object_set_new(j, variables[i], json_string(value));
+    }
+    if (!j || json_dump_callback(j, append_json, b, JSON_COMPACT)) {
+        sb_free(b);
+        sb_add(b, "{}");
+    }
+    json_decref(j);
+}
+
+static status add_campaign(struct store *s, const struct campaign_record *c, const char *now, int64_t *id,
+                           struct err *e)
+{
+    static const char doing[] = "recording the campaign";
+    int64_t problem = 0, device = 0, strategy = 0;
+    double flops = NAN, bytes = NAN;
+    status st = intern_problem(s, c->problem, now, &problem, e);
+    if (!st)
+        st = intern_device(s, c->target, &device, e);
+    if (!st)
+        st = intern_strategy(s, c, &strategy, e);
+    if (!st)
+        st = problem_flops(c->problem, &flops, &bytes, e);
+    if (st)
+        return st;
+    struct strbuf size = {0}, environment = {0};
+    problem_size_text(c->problem, &size);
+    environment_text(&environment);
+    int64_t space = c->space_size > INT64_MAX ? INT64_MAX : (int64_t)c->space_size;
+    st = store_run(s, STATEMENT_campaign_add, doing,
+                   SQL_VALUES(sql_int(problem), sql_int(device), sql_int(strategy), sql_text(sb_str(&size)),
+                              sql_real(flops), sql_real(bytes), sql_text(or_empty(c->strategy_options)),
+                              sql_text(or_empty(c->kernels)), sql_unsigned(c->seed),
+                              c->budget_trials > 0 ? sql_int(c->budget_trials) : sql_null(),
+                              c->budget_seconds > 0 ? sql_real(c->budget_seconds) : sql_null(), sql_int(space),
+                              sql_text(or_empty(c->tool_version)), sql_text(or_empty(c->command_line)),
+                              sql_text(sb_str(&environment)), sql_text(now)),
+                   e);
+    *id = sqlite3_last_insert_rowid(s->sql.db);
+    sb_free(&size);
+    sb_free(&environment);
+    for (int i = 0; !st && i < c->problem->ndims; i++)
+        st = store_run(s, STATEMENT_campaign_dim_add, doing,
+                       SQL_VALUES(sql_int(*id), sql_text(c->problem->dims[i].name), sql_int(c->problem->dims[i].value),
+                                  sql_int(i)),
+                       e);
+    return st;
+}
+
+status store_campaign_begin(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e)
+{
+    static const char doing[] = "recording the campaign";
+    char now[32];
+    clock_iso8601(now);
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = add_campaign(s, c, now, id, e);
+    if (!st)
+        st = store_run(s, STATEMENT_meta_set, doing,
+                       SQL_VALUES(sql_text("written_by"), sql_text(or_empty(c->tool_version))), e);
+    st = store_finish(s, st, doing, e);
+    if (!st) {
+        s->campaign = *id;
+        s->campaign_began = clock_seconds();
+    }
+    return st;
+}
+
+status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e)
+{
+    static const char doing[] = "recording the campaign's end";
+    char now[32];
+    clock_iso8601(now);
+    double seconds = s->campaign == id ? clock_seconds() - s->campaign_began : NAN;
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_campaign_end, doing,
+                   SQL_VALUES(sql_int(id), sql_text(state), sql_text(note), sql_text(now), sql_real(seconds)), e);
+    if (!st && sqlite3_changes(s->sql.db) != 1)
+        st = err_set(e, LATHE_INTERNAL, "%s: campaign %lld is not running, so it cannot end; this is a bug in lathe",
+                     s->sql.path, (long long)id);
+    if (!st)
+        st = store_run(s, STATEMENT_campaign_skip, doing,
+                       SQL_VALUES(sql_int(id), sql_text("the campaign ended first"), sql_text(now)), e);
+    return store_finish(s, st, doing, e);
+}

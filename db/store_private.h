@@ -1,0 +1,88 @@
+/* store_private.h: what store.c and store_write.c share. */
+#ifndef LATHE_DB_STORE_PRIVATE_H
+#define LATHE_DB_STORE_PRIVATE_H
+
+#include "db/sqlite_util.h"
+#include "db/store.h"
+
+/* Every statement that writes, by name; prepared when first used, kept until the store is closed. */
+#define STATEMENT_TABLE(X)                                                                                             \
+    X(begin, "BEGIN IMMEDIATE")                                                                                        \
+    X(commit, "COMMIT")                                                                                                \
+    X(meta_set, "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")          \
+    X(problem_find, "SELECT id FROM problem WHERE hash = ?1")                                                          \
+    X(problem_add, "INSERT INTO problem (hash, name, summary, specification, created) VALUES (?1, ?2, ?3, ?4, ?5)")    \
+    X(source_find, "SELECT id FROM source WHERE hash = ?1")                                                            \
+    X(source_add, "INSERT INTO source (hash, name, text) VALUES (?1, ?2, ?3)")                                         \
+    X(device_find, "SELECT id FROM device WHERE handle = ?1 AND name = ?2 AND uuid = ?3 AND arch = ?4 "                \
+                   "AND driver = ?5 AND toolchain = ?6 AND host = ?7 AND target = ?8")                                 \
+    X(device_add, "INSERT INTO device (handle, name, uuid, arch, driver, toolchain, host, target, kind) "              \
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                                                       \
+    X(strategy_find, "SELECT id FROM strategy WHERE hash = ?1")                                                        \
+    X(strategy_add, "INSERT INTO strategy (hash, name, text) VALUES (?1, ?2, ?3)")                                     \
+    X(campaign_add, "INSERT INTO campaign (problem_id, device_id, strategy_id, size, flops, bytes, strategy_options, " \
+                    "kernels, seed, budget_trials, budget_seconds, space_size, tool_version, command_line, "           \
+                    "environment, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, " \
+                    "?16)")                                                                                            \
+    X(campaign_dim_add, "INSERT INTO campaign_dim (campaign_id, name, value, position) VALUES (?1, ?2, ?3, ?4)")       \
+    X(campaign_end, "UPDATE campaign SET state = ?2, note = ?3, ended = ?4, seconds = ?5 "                             \
+                    "WHERE id = ?1 AND state = 'running'")                                                             \
+    X(campaign_skip, "UPDATE trial SET outcome = 'skipped', reason = ?2, ended = ?3 "                                  \
+                     "WHERE campaign_id = ?1 AND outcome = 'in_flight'")                                               \
+    X(trial_add, "INSERT INTO trial (campaign_id, number, role, eligible, checked, kernel, source_id, configuration, " \
+                 "image_key, started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                               \
+    X(parameter_add, "INSERT INTO parameter_value (trial_id, position, name, type, value) "                            \
+                     "VALUES (?1, ?2, ?3, ?4, ?5)")                                                                    \
+    X(trial_end, "UPDATE trial SET outcome = ?2, reason = ?3, time_ms = ?4, time_low_ms = ?5, time_high_ms = ?6, "     \
+                 "registers = ?7, local_bytes = ?8, shared_static = ?9, shared_dynamic = ?10, occupancy = ?11, "       \
+                 "compile_seconds = ?12, load_seconds = ?13, verify_seconds = ?14, measure_seconds = ?15, "            \
+                 "compile_cached = ?16, ended = ?17, "                                                                 \
+                 "score_ms = CASE WHEN ?2 = 'ok' AND role = 'candidate' AND eligible AND checked THEN ?4 END "         \
+                 "WHERE id = ?1 AND outcome = 'in_flight'")                                                            \
+    X(measurement_add, "INSERT INTO measurement (trial_id, regime, median_ms, low_ms, high_ms, count, sm_mhz, "        \
+                       "mem_mhz, power_w, temperature_c, throttle_reasons, taken) "                                    \
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                   \
+    X(sample_add, "INSERT INTO sample (measurement_id, number, ms) VALUES (?1, ?2, ?3)")                               \
+    X(verification_add, "INSERT INTO verification (trial_id, phase, reference, seed, max_abs, max_rel, frobenius, "    \
+                        "frobenius_limit, elements, mismatches, deterministic, passed, detail, taken) "                \
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                        \
+    X(disqualify, "UPDATE trial SET score_ms = NULL WHERE id = ?1")                                                    \
+    X(rank_set, "UPDATE trial SET final_rank = ?3 WHERE id = ?1 AND campaign_id = ?2")                                 \
+    X(ranked_campaign, "SELECT campaign_id FROM trial WHERE id = ?1 AND final_rank IS NOT NULL")                       \
+    X(rescore_finalists, "UPDATE trial SET score_ms = coalesce((SELECT median_ms FROM measurement m "                  \
+                         "WHERE m.trial_id = trial.id AND m.regime = 'cold' ORDER BY m.id DESC LIMIT 1), time_ms) "    \
+                         "WHERE campaign_id = ?1 AND final_rank IS NOT NULL AND score_ms IS NOT NULL")                 \
+    /* the factor gives the next number above the winner's score */                                                    \
+    X(rescore_others, "UPDATE trial SET score_ms = max(time_ms, winner.ms) "                                           \
+                      "FROM (SELECT coalesce((SELECT score_ms FROM trial WHERE campaign_id = ?1 AND final_rank = 1 "   \
+                      "ORDER BY score_ms DESC LIMIT 1), 0.0) * (1 + 2.220446049250313e-16) AS ms) AS winner "          \
+                      "WHERE campaign_id = ?1 AND final_rank IS NULL AND score_ms <> max(time_ms, winner.ms)")
+
+enum statement {
+#define X(name, text) STATEMENT_##name,
+    STATEMENT_TABLE(X)
+#undef X
+        STATEMENT_COUNT
+};
+
+struct store {
+    struct sql sql;
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+    int64_t campaign;                   /* the last one begun here, 0: none */
+    double campaign_began;              /* clock_seconds() then */
+};
+
+/* One statement of the table, run to its end. */
+status store_run(struct store *s, enum statement which, const char *doing, const struct sql_value *v, int n,
+                 struct err *e);
+status store_lookup(struct store *s, enum statement which, const char *doing, const struct sql_value *v, int n,
+                    int64_t *out, bool *found, struct err *e);
+/* The row's id by its identity (the first nkey values), added with all values if it is new. */
+status store_intern(struct store *s, enum statement find, enum statement add, const char *doing,
+                    const struct sql_value *v, int n, int nkey, int64_t *id, struct err *e);
+
+/* One call, one transaction: begin; then commit when st is LATHE_OK, else roll back. Returns what the call shall. */
+status store_begin(struct store *s, const char *doing, struct err *e);
+status store_finish(struct store *s, status st, const char *doing, struct err *e);
+
+#endif
