@@ -33,7 +33,7 @@ static void print_single(struct strbuf *b, float f)
     sb_add(b, "f");
 }
 
-status c_print_float(struct c_printer *p, int node, double f, enum c_level at_least)
+status expr_c_print_float(struct c_printer *p, int node, double f, enum c_level at_least)
 {
     const struct expr_node *n = &p->x->nodes[node];
     bool parentheses = signbit(f) && at_least > C_UNARY;
@@ -58,7 +58,7 @@ static status print_constant(struct c_printer *p, int node, enum c_level at_leas
 {
     struct value v = p->facts[node].value;
     if (v.type == VALUE_FLOAT)
-        return c_print_float(p, node, v.f, at_least);
+        return expr_c_print_float(p, node, v.f, at_least);
     if (v.type == VALUE_INT)
         print_int(p, v.i, at_least);
     else
@@ -66,7 +66,7 @@ static status print_constant(struct c_printer *p, int node, enum c_level at_leas
     return LATHE_OK;
 }
 
-status c_no_string(struct c_printer *p, const struct expr_node *n)
+status expr_c_no_string(struct c_printer *p, const struct expr_node *n)
 {
     return expr_error(p->e, p->x->text, n->start,
                       "a string has no form in C: only comparisons of known strings can be printed");
@@ -75,7 +75,7 @@ status c_no_string(struct c_printer *p, const struct expr_node *n)
 static status print_name(struct c_printer *p, const struct expr_node *n, enum c_level at_least)
 {
     if (n->type == VALUE_STRING)
-        return c_no_string(p, n);
+        return expr_c_no_string(p, n);
     bool cast = n->type == VALUE_INT || (n->type == VALUE_FLOAT && !c_single(p));
     bool parentheses = cast && at_least > C_UNARY;
     c_open(p, parentheses);
@@ -100,7 +100,7 @@ static status print_element(struct c_printer *p, const struct expr_node *n, enum
     for (int i = n->first; i >= 0 && !s; i = p->x->nodes[i].next) {
         struct strbuf b = {0};
         p->b = &b;
-        s = c_print(p, i, C_PRIMARY);
+        s = expr_c_print(p, i, C_PRIMARY);
         index[rank++] = sb_take(&b);
     }
     p->b = outer;
@@ -117,7 +117,7 @@ static status print_element(struct c_printer *p, const struct expr_node *n, enum
 }
 
 /* Appends the node, in parentheses if it binds less tightly than `at_least`. */
-status c_print(struct c_printer *p, int node, enum c_level at_least)
+status expr_c_print(struct c_printer *p, int node, enum c_level at_least)
 {
     const struct expr_node *n = &p->x->nodes[node];
     const struct expr_fact *fact = &p->facts[node];
@@ -126,10 +126,10 @@ status c_print(struct c_printer *p, int node, enum c_level at_least)
     if (fact->fault && !p->lazy)
         return expr_error(p->e, p->x->text, n->at, "this cannot be computed: %s", expr_fault_text(fact->fault));
     switch (n->form) {
-    case FORM_CONST: return c_no_string(p, n);
+    case FORM_CONST: return expr_c_no_string(p, n);
     case FORM_NAME: return print_name(p, n, at_least);
     case FORM_ELEMENT: return print_element(p, n, at_least);
-    default: return c_print_operator(p, n, at_least);
+    default: return expr_c_print_operator(p, n, at_least);
     }
 }
 
@@ -139,7 +139,7 @@ status expr_print_c(struct strbuf *b, const struct expr *x, const struct expr_c 
         return err_set(e, LATHE_INTERNAL, "`%s` is printed before it is bound to a scope", x->text);
     struct strbuf text = {0};
     struct c_printer p = {.b = &text, .x = x, .how = how, .e = e, .facts = expr_facts(x, how->known)};
-    status s = c_print(&p, x->count - 1, C_TERNARY);
+    status s = expr_c_print(&p, x->count - 1, C_TERNARY);
     if (!s)
         sb_add(b, sb_str(&text));
     sb_free(&text);

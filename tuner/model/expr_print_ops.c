@@ -11,21 +11,21 @@ static status print_as_float(struct c_printer *p, int node, enum c_level at_leas
 {
     const struct expr_node *n = &p->x->nodes[node];
     if (n->type != VALUE_INT)
-        return c_print(p, node, at_least);
+        return expr_c_print(p, node, at_least);
     struct value v = p->facts[node].value;
     if (v.type == VALUE_INT)
-        return c_print_float(p, node, (double)v.i, at_least);
+        return expr_c_print_float(p, node, (double)v.i, at_least);
     bool parentheses = at_least > C_UNARY;
     c_open(p, parentheses);
     sb_addf(p->b, "(%s)", float_type(p));
-    status s = c_print(p, node, C_UNARY);
+    status s = expr_c_print(p, node, C_UNARY);
     c_close(p, parentheses);
     return s;
 }
 
 static status print_argument(struct c_printer *p, int node, bool as_float, enum c_level at_least)
 {
-    return as_float ? print_as_float(p, node, at_least) : c_print(p, node, at_least);
+    return as_float ? print_as_float(p, node, at_least) : expr_c_print(p, node, at_least);
 }
 
 /* The arguments of n have a float type in C. */
@@ -110,7 +110,7 @@ static status print_prefix(struct c_printer *p, const struct expr_node *n, const
     bool parentheses = at_least > C_UNARY;
     c_open(p, parentheses);
     sb_add(p->b, text);
-    status s = c_print(p, n->first, after_minus(p, n->first));
+    status s = expr_c_print(p, n->first, after_minus(p, n->first));
     c_close(p, parentheses);
     return s;
 }
@@ -142,7 +142,7 @@ static status print_ceil_div(struct c_printer *p, const struct expr_node *n, enu
     bool parentheses = at_least > C_PRODUCT;
     c_open(p, parentheses);
     sb_add(p->b, "(");
-    status s = c_print(p, n->first, C_SUM);
+    status s = expr_c_print(p, n->first, C_SUM);
     sb_addf(p->b, " + %lldLL) / %lldLL", (long long)(d.i - 1), (long long)d.i);
     c_close(p, parentheses);
     return s;
@@ -152,7 +152,7 @@ static status print_ceil_div(struct c_printer *p, const struct expr_node *n, enu
 static status print_to_int(struct c_printer *p, const struct expr_node *n, enum c_level at_least)
 {
     if (n->op == OP_NONE)
-        return c_print(p, n->first, at_least);
+        return expr_c_print(p, n->first, at_least);
     bool parentheses = at_least > C_UNARY;
     c_open(p, parentheses);
     sb_add(p->b, "(long long)");
@@ -184,15 +184,15 @@ static status print_logic(struct c_printer *p, const struct expr_node *n, enum c
     int left = n->first, right = p->x->nodes[left].next;
     enum c_level own = is_and ? C_AND : C_OR;
     if (p->facts[left].value.type != VALUE_NONE)
-        return c_print(p, right, at_least);
+        return expr_c_print(p, right, at_least);
     /* compilers warn of && inside || without parentheses */
     bool parentheses = own < at_least || (is_and && at_least == C_OR);
     c_open(p, parentheses);
-    status s = c_print(p, left, own);
+    status s = expr_c_print(p, left, own);
     sb_add(p->b, is_and ? " && " : " || ");
     p->lazy++;
     if (!s)
-        s = c_print(p, right, is_and ? C_EQUAL : C_OR);
+        s = expr_c_print(p, right, is_and ? C_EQUAL : C_OR);
     p->lazy--;
     c_close(p, parentheses);
     return s;
@@ -204,12 +204,12 @@ static status print_select(struct c_printer *p, const struct expr_node *n, enum 
     int condition = n->first, one = p->x->nodes[condition].next, two = p->x->nodes[one].next;
     struct value known = p->facts[condition].value;
     if (n->type == VALUE_STRING)
-        return c_no_string(p, n);
+        return expr_c_no_string(p, n);
     if (known.type == VALUE_BOOL)
         return print_argument(p, known.b ? one : two, floats, at_least);
     bool parentheses = at_least > C_TERNARY;
     c_open(p, parentheses);
-    status s = c_print(p, condition, C_OR);
+    status s = expr_c_print(p, condition, C_OR);
     p->lazy++;
     sb_add(p->b, " ? ");
     if (!s)
@@ -222,7 +222,7 @@ static status print_select(struct c_printer *p, const struct expr_node *n, enum 
     return s;
 }
 
-status c_print_operator(struct c_printer *p, const struct expr_node *n, enum c_level at_least)
+status expr_c_print_operator(struct c_printer *p, const struct expr_node *n, enum c_level at_least)
 {
     const char *text = expr_forms[n->form].text;
     switch (n->form) {
@@ -233,7 +233,7 @@ status c_print_operator(struct c_printer *p, const struct expr_node *n, enum c_l
     case FORM_LT: case FORM_LE: case FORM_GT: case FORM_GE: return print_infix(p, n, text, C_LESS, at_least);
     case FORM_EQ: case FORM_NE:
         if (n->op == OP_EQ_S || n->op == OP_NE_S)
-            return c_no_string(p, n);
+            return expr_c_no_string(p, n);
         return print_infix(p, n, text, C_EQUAL, at_least);
     case FORM_ADD: case FORM_SUB: return print_infix(p, n, text, C_SUM, at_least);
     case FORM_MUL: case FORM_DIV: return print_infix(p, n, text, C_PRODUCT, at_least);
