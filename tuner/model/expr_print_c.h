@@ -40,7 +40,7 @@ static inline void c_close(struct c_printer *p, bool needed)
 
 status expr_c_print(struct c_printer *p, int node, enum c_level at_least);
 status expr_c_print_operator(struct c_printer *p, const struct expr_node *n, enum c_level at_least);
-status expr_c_print_float(struct c_printer *p, int node, double f, enum c_level at_least);   /* f is the node's value */
-status expr_c_no_string(struct c_printer *p, const struct expr_node *n);                     /* the refusal of a string */
+status expr_c_print_float(struct c_printer *p, int node, double f, enum c_level at_least);    /* f: its value */
+status expr_c_no_string(struct c_printer *p, const struct expr_node *n);     /* the refusal of a string */
 
 #endif
