@@ -302,6 +302,9 @@ static void test_final(void **state)
     v = (struct verification){.done = true, .reference = "fp64", .detail = "guard of Y overwritten"};
     assert_ok(store_verification(s, t[3], &v, e));
     assert_answer(path, scores, "3.5");
+    v = (struct verification){.done = true, .reference = "fp64", .elements = 32, .mismatches = 1};
+    assert_ok(store_verification(s, t[0], &v, e));
+    assert_answer(path, scores, "NULL");
     assert_answer(path, "SELECT frobenius_limit IS NULL FROM verification ORDER BY id DESC", "1"); /* 0 is none */
 
     assert_fails(LATHE_INTERNAL, "trial 77 is not one of campaign 1", store_final_rank(s, campaign, 77, 1, e));
