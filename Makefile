@@ -73,7 +73,8 @@ $(O)/test/%: test/unit/%.c $$(call obj_of,$$(BELOW_$$(firstword $$(subst /, ,$$*
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
 
-unit-%: $(O)/test/%
+# make unit T=model/test_expr
+unit: $(O)/test/$(T)
 	$<
 
 setup:
@@ -91,11 +92,22 @@ ASAN      = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 sanitize: setup
 	$(MAKE) O=$(O)-asan SAN="$(ASAN)" OPT="-O1 -g" all unit-binaries
 	LATHE_SANITIZE=1 scripts/run-tests $(O)-asan
+
+# Fuzz targets (clang's libFuzzer): make fuzz F=expr SECONDS=60; the corpus grows in $(O)-fuzz/corpus-F.
+F        ?= expr
+SECONDS  ?= 60
+fuzz: setup
+	@mkdir -p $(O)-fuzz/corpus-$(F)
+	$(MAKE) O=$(O)-fuzz CC=clang OPT="-O1 -g" SAN="-fsanitize=address,undefined,fuzzer-no-link" fuzz-$(F)
+	$(O)-fuzz/fuzz_$(F) -max_total_time=$(SECONDS) -rss_limit_mb=4096 $(O)-fuzz/corpus-$(F)
+fuzz-%: test/fuzz/fuzz_%.c $(call obj_of,$(BELOW_model))
+	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
 check-includes:
 	scripts/check-includes
 
 clean:
-	rm -rf $(O) $(O)-asan
+	rm -rf $(O) $(O)-asan $(O)-fuzz
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
-.PHONY: all clean setup test demo unit-binaries sanitize check-includes FORCE
+
+.PHONY: all clean setup unit test demo unit-binaries sanitize fuzz check-includes FORCE

@@ -412,7 +412,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     if (c->id) {
         struct err ignored = {0};
         const char *state = s ? "failed" : c->interrupted ? "interrupted" : "finished";
-        status ended = store_campaign_end(c->store, c->id, state, s ? e->text : "", s ? &ignored : e);
+        status ended = store_campaign_end(c->store, c->id, state, s ? e->text : NULL, s ? &ignored : e);
         if (!s) s = ended;
     }
     if (!s && nothing) s = err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld` lists the reasons",

@@ -51,7 +51,7 @@ static void close_entry(struct entry *x)
     for (int r = 0; r < REGIME_COUNT; r++) mem_free(x->pooled[r].ms);
 }
 
-/* False in *right when the entry is out. */
+/* A leader that is not right on fresh inputs is out; the store is told why, so that it stands in no list of the best. */
 static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
 {
     struct result r;
@@ -61,7 +61,10 @@ static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
     if (s) return s;
     x->evaluation.verify = false;
     x->evaluation.measure = true;
-    if (r.verification.done) s = store_verification(c->store, x->leader->id, &r.verification, e);
+    if (r.outcome != OUTCOME_ok && !*r.verification.detail)
+        snprintf(r.verification.detail, sizeof r.verification.detail, "%s: %.380s", outcome_name(r.outcome), r.reason);
+    if (r.verification.done || r.outcome != OUTCOME_ok)
+        s = store_verification(c->store, x->leader->id, &r.verification, e);
     if (r.outcome != OUTCOME_ok) {
         x->leader->refused = true;
         campaign_note(c, "final: trial %lld is out on fresh inputs: %s: %s", (long long)x->leader->id,

@@ -45,7 +45,11 @@ static status check_memory(struct bench *b, struct pipeline *p, struct result *o
         status s = bench_hash(b, i, &now, e);
         if (s) return s;
         if (now == b->hash[i]) continue;
-        if (!*damaged) wrong(out, "the kernel changed its input %s", plan->buffers[i].name);
+        if (!*damaged) {
+            snprintf(out->verification.detail, sizeof out->verification.detail, "input %s was changed",
+                     plan->buffers[i].name);
+            wrong(out, "the kernel changed its input %s", plan->buffers[i].name);
+        }
         *damaged = true;
     }
     return LATHE_OK;

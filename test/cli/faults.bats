@@ -1,0 +1,59 @@
+# faults.bats: every way a kernel can fail ends as its own outcome with a reason, and the campaign goes on. One campaign over
+# test/specs/faults.lua is run once and looked at from all sides.
+
+load helper
+
+setup_file() {
+    TREE="$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)"
+    LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
+    export FAULTS_DB="$BATS_FILE_TMPDIR/faults.db"
+    "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --time-limit 3 --db "$FAULTS_DB" \
+        --json >"$BATS_FILE_TMPDIR/out.json" 2>"$BATS_FILE_TMPDIR/errors"
+}
+
+# value SQL: the one value it gives
+value() { "$LATHE_BIN" query --db "$FAULTS_DB" --csv "$1" | tail -1 | tr -d '\r'; }
+
+# outcome BUG: "outcome|reason"
+outcome() {
+    "$LATHE_BIN" query --db "$FAULTS_DB" --csv \
+        "SELECT outcome || '|' || coalesce(reason, '') FROM trial JOIN parameter_value v ON v.trial_id = trial.id
+         WHERE v.name = 'BUG' AND v.value = '$1'" | tail -n +2 | tr -d '\r'
+}
+
+# is BUG OUTCOME TEXT
+is() {
+    local got
+    got="$(outcome "$1")"
+    case "$got" in
+        "$2|"*"$3"* | "\"$2|"*"$3"*) ;;
+        *) echo "$1: got '$got', not $2 with '$3'"; return 1 ;;
+    esac
+}
+
+@test "the campaign ran every configuration and named the right winner" {
+    [ "$(value "SELECT count(*) FROM trial WHERE role = 'candidate'")" = 14 ]
+    [ "$(value "SELECT state FROM campaign")" = finished ]
+    run lathe best --db "$FAULTS_DB" --json
+    [[ "$output" == *'"BUG": "none"'* || "$output" == *'"BUG":"none"'* ]]
+}
+
+@test "a right kernel is ok" { is none ok ""; }
+@test "threads that leave early are right" { is huge_block ok ""; }
+@test "a kernel that does not compile: compile, with the compiler's words" { is compile compile "planted"; }
+@test "too much shared memory: resources, with both numbers" { is shared resources "1000000 bytes"; }
+@test "a kernel that never returns: timeout" { is hang timeout "did not end within 3 s"; }
+@test "a write past the end: wrong, naming the buffer" { is overrun wrong "y was written 0 bytes past its end"; }
+@test "a write before the start: wrong" { is underrun wrong "before its start"; }
+@test "outputs left unwritten: wrong, with how many" { is unwritten wrong "100 of 1000 elements were never written"; }
+@test "a NaN: wrong" { is nan wrong "y[5] got nan"; }
+@test "one wrong element: wrong, with index, got and wanted" { is one_wrong wrong "1 of 1000 elements differ"; }
+@test "an input overwritten: wrong" { is input wrong "changed its input x"; }
+@test "right only at the first launch: wrong" { is second_launch wrong "wrong at the second"; }
+@test "an illegal address: crash, with the signal" { is segfault crash "signal"; }
+@test "a trap: crash" { is abort crash "signal"; }
+
+@test "an export of a failed trial is refused" {
+    id="$(value "SELECT trial_id FROM parameter_value WHERE value = 'nan'")"
+    fails 1 "wrong" lathe export --db "$FAULTS_DB" --trial "$id"
+}
