@@ -168,6 +168,7 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
     struct err own = {0};
     t->evaluation.verify = k->checked;
     t->evaluation.measure = true;
+    t->evaluation.measure_inexact = k->baseline;
     if (item->why)
         end_trial(t, OUTCOME_constraint, item->why);
     else if (plan_build(c->problem, k, t->slots, &t->evaluation.plan, &own))
@@ -223,7 +224,8 @@ static void keep_leader(struct campaign *c, struct trial *t)
         c->measured_baselines = mem_resize(c->measured_baselines, (size_t)c->nmeasured_baselines + 1,
                                            sizeof *c->measured_baselines);
         c->measured_baselines[c->nmeasured_baselines++] = leader_of(t);
-        if (k->checked && !isfinite(c->progress.baseline_ms)) c->progress.baseline_ms = ms;
+        if (k->checked && t->result.outcome == OUTCOME_ok && !isfinite(c->progress.baseline_ms))
+            c->progress.baseline_ms = ms;
         return;
     }
     if (!k->eligible) return;
@@ -254,7 +256,7 @@ static status close_trial(struct run *run, struct trial *t, struct err *e)
         c->progress.trials++;
         c->progress.outcomes[t->result.outcome]++;
     }
-    if (t->result.outcome == OUTCOME_ok) keep_leader(c, t);
+    if (t->result.outcome == OUTCOME_ok || (baseline && isfinite(t->result.time_ms))) keep_leader(c, t);
     if (t->slot >= 0) {
         struct known *known = &c->known[t->slot];
         known->outcome = t->result.outcome;

@@ -5,7 +5,7 @@
 
 json_t *bench_setup_to_json(const struct bench_setup *s)
 {
-    return json_pack("{s:o, s:o, s:o, s:s, s:s?, s:{s:f, s:f, s:f, s:f}}", "tensors", plan_to_json(&s->tensors),
+    return json_pack("{s:o, s:o, s:o, s:s, s:s*, s:{s:f, s:f, s:f, s:f}}", "tensors", plan_to_json(&s->tensors),
                      "reference", plan_to_json(&s->reference), "sgemm", plan_to_json(&s->sgemm), "support_image",
                      s->support_image, "reference_image", s->reference_image, "tolerance", "atol", s->tolerance.atol,
                      "rtol", s->tolerance.rtol, "times_sgemm_error", s->tolerance.times_sgemm_error, "frobenius",

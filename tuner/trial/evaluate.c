@@ -32,7 +32,8 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
         if (!s) s = b->ops->sync(b->dev, e);
     }
     out->stage.verify = clock_seconds() - start;
-    if (s || out->outcome != OUTCOME_ok || !v->measure) return s;
+    bool timed = out->outcome == OUTCOME_ok || (out->outcome == OUTCOME_wrong && v->measure_inexact && !*damaged);
+    if (s || !timed || !v->measure) return s;
     start = clock_seconds();
     s = measure_pipeline(b, p, &v->options, out, e);
     out->stage.measure = clock_seconds() - start;
@@ -57,7 +58,7 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out)
     }
     bool lost = out->outcome == OUTCOME_crash;
     if (opened && !lost) pipeline_close(&p);
-    if (out->outcome != OUTCOME_ok) out->time_ms = NAN;
+    if (out->outcome != OUTCOME_ok && out->outcome != OUTCOME_wrong) out->time_ms = NAN;
     return !lost && !damaged;
 }
 
@@ -94,8 +95,9 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
 
 json_t *evaluation_to_json(const struct evaluation *v)
 {
-    return json_pack("{s:o, s:s?, s:b, s:b, s:o}", "plan", plan_to_json(&v->plan), "image", v->image, "verify", v->verify,
-                     "measure", v->measure, "options", measure_options_to_json(&v->options));
+    return json_pack("{s:o, s:s*, s:b, s:b, s:b, s:o}", "plan", plan_to_json(&v->plan), "image", v->image, "verify",
+                     v->verify, "measure", v->measure, "measure_inexact", v->measure_inexact, "options",
+                     measure_options_to_json(&v->options));
 }
 
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e)
@@ -103,16 +105,17 @@ status evaluation_from_json(const json_t *j, struct evaluation *out, struct err 
     memset(out, 0, sizeof *out);
     json_t *plan, *options;
     const char *image = NULL;
-    int verify, measure;
+    int verify, measure, inexact;
     json_error_t je;
-    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s?s, s:b, s:b, s:o}", "plan", &plan, "image", &image, "verify",
-                       &verify, "measure", &measure, "options", &options))
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s?s, s:b, s:b, s:b, s:o}", "plan", &plan, "image", &image,
+                       "verify", &verify, "measure", &measure, "measure_inexact", &inexact, "options", &options))
         return err_set(e, LATHE_INTERNAL, "evaluation message: %s", je.text);
     status s = plan_from_json(plan, &out->plan, e);
     if (!s) s = measure_options_from_json(options, &out->options, e);
     out->image = mem_strdup(image);
     out->verify = verify;
     out->measure = measure;
+    out->measure_inexact = inexact;
     if (s) evaluation_free(out);
     return s;
 }

@@ -27,6 +27,8 @@ struct evaluation {
     char *image;                    /* path; NULL if no launches */
     bool verify;                    /* false: outputs are not the problem's */
     bool measure;
+    bool measure_inexact;           /* time it even if its numbers are off (a baseline shown with its error): the outcome
+                                       stays `wrong` */
     struct measure_options options;
 };
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e);
