@@ -169,7 +169,7 @@ status lua_host_load(struct lua_host *h, const char *text, size_t len, const cha
     return LATHE_SPEC;
 }
 
-/* Appends the lines of a traceback that lie in scripts; nothing when that is one line, which the message has already. */
+/* Appends the lines of a traceback that lie in scripts; nothing when that is one line: the message has it already. */
 static void add_script_lines(luaL_Buffer *b, const char *trace)
 {
     int lines = 0;

@@ -4,9 +4,8 @@
  * coroutine. Reading or writing an unknown global is an error that names it. What is said in lua_sandbox.c makes a run
  * repeatable: math.random is the seeded generator of base/rng.h, pairs and next go in a fixed order.
  *
- * Memory is bounded (LUA_HOST_SPEC_MEMORY, LUA_HOST_STRATEGY_MEMORY); the time between two returns to C is bounded (10 s
- * for a specification, 60 s for a strategy's step) and ended by lua_host_interrupt. A script can't catch these three
- * failures: pcall, xpcall and coroutine.resume raise them again.
+ * Memory is bounded, and so is the time between two returns to C (the figures below); lua_host_interrupt ends it too.
+ * A script can't catch these three failures: pcall, xpcall and coroutine.resume raise them again.
  *
  * NOTE: only functions called through lua_host_call and lua_host_resume may use Lua functions that raise errors. */
 #ifndef LATHE_SEARCH_LUA_HOST_H

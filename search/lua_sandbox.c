@@ -22,7 +22,7 @@ enum { CANDIDATES_MAX = 200 };
 static const char GLOBALS_KEY = 'g';    /* the real globals */
 static const char RESUME_KEY = 'r';     /* Lua's own coroutine.resume */
 
-/* Protected calls ----------------------------------------------------------------------------------------------------*/
+/* Protected calls -------------------------------------------------------------------------------------------------*/
 
 /* Leaves what the call left above `skip` slots; a trip goes on up. */
 static int finish_call(lua_State *L, int rc, lua_KContext skip)
@@ -81,8 +81,8 @@ static void raise_if_tripped(lua_State *L, lua_State *co)
         lua_host_raise(L);
 }
 
-/* coroutine.resume and coroutine.close: the original, then a trip of the other thread goes on up. NOTE: closing a thread
- * that the hook ended would run its __close with hooks off. */
+/* coroutine.resume and coroutine.close: the original, then a trip of the other thread goes on up. NOTE: closing a
+ * thread that the hook ended would run its __close with hooks off. */
 static int safe_coroutine(lua_State *L)
 {
     raise_if_tripped(L, NULL);
@@ -129,7 +129,7 @@ static int safe_setmetatable(lua_State *L)
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/* Random numbers -----------------------------------------------------------------------------------------------------*/
+/* Random numbers --------------------------------------------------------------------------------------------------*/
 
 static int seeded_random(lua_State *L)
 {
@@ -154,10 +154,11 @@ static int seeded_random(lua_State *L)
 
 static int refused_randomseed(lua_State *L)
 {
-    return luaL_error(L, "math.randomseed: the campaign's seed rules, so that a run can be repeated; give it with --seed");
+    return luaL_error(L,
+                      "math.randomseed: the campaign's seed rules, so that a run can be repeated; give it with --seed");
 }
 
-/* Globals ------------------------------------------------------------------------------------------------------------*/
+/* Globals ---------------------------------------------------------------------------------------------------------*/
 
 static const struct {
     const char *name, *why;
@@ -206,7 +207,8 @@ static int unknown_global(lua_State *L)
 static int refused_assignment(lua_State *L)
 {
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : luaL_typename(L, 2);
-    return luaL_error(L, "'%s' is not a local variable and globals can't be assigned; write 'local %s = ...'", name, name);
+    return luaL_error(L, "'%s' is not a local variable and globals can't be assigned; write 'local %s = ...'", name,
+                      name);
 }
 
 void lua_host_set_global(lua_State *L, const char *name)
@@ -219,7 +221,7 @@ void lua_host_set_global(lua_State *L, const char *name)
     lua_pop(L, 1);
 }
 
-/* Opening ------------------------------------------------------------------------------------------------------------*/
+/* Opening ---------------------------------------------------------------------------------------------------------*/
 
 static void open_library(lua_State *L, const char *name, lua_CFunction open)
 {

@@ -18,7 +18,8 @@ local function tag_table(tag, fields)
     error(string.format("%s takes a table, %s { ... }, but was given %s", tag, tag, describe(fields)), 3)
   end
   if fields.tag ~= nil then
-    error(string.format("%s: the table is already a %s; the key \"tag\" is kept for that", tag, tostring(fields.tag)), 3)
+    error(string.format("%s: the table is already a %s; the key \"tag\" is kept for that", tag,
+                        tostring(fields.tag)), 3)
   end
   local copy = {}
   for k, v in pairs(fields) do copy[k] = v end
@@ -120,11 +121,15 @@ local function make_option(kind, fields)
   else
     if #option > 1 or (#option == 1 and option.default ~= nil) then error(kind .. ": one default is enough", 3) end
     if option.default == nil then option.default = option[1] end
-    if option.default == nil then error(kind .. ": the default is missing; write " .. kind .. " { DEFAULT, ... }", 3) end
+    if option.default == nil then
+      error(string.format("%s: the default is missing; write %s { DEFAULT, ... }", kind, kind), 3)
+    end
   end
   option.help = option.help or ""
   local wrong = misfit(option, option.default)
-  if wrong then error(string.format("%s: the default is %s, but %s was expected", kind, describe(option.default), wrong), 3) end
+  if wrong then
+    error(string.format("%s: the default is %s, but %s was expected", kind, describe(option.default), wrong), 3)
+  end
   return option
 end
 
@@ -150,9 +155,11 @@ local function check_strategy(s)
   if not s.run then error("strategy: run is missing; write run = function(tune, space, opt) ... end", 3) end
   for name, option in pairs(s.options) do
     if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then
-      error(string.format("strategy: an option needs a name, options = { NAME = integer { ... } }; got %s", describe(name)), 3)
+      error(string.format("strategy: an option needs a name, options = { NAME = integer { ... } }; got %s",
+                          describe(name)), 3)
     elseif type(option) ~= "table" or not option_keys[option.tag] then
-      error(string.format("strategy: option %s must be made by choice, integer, number or boolean, not %s", name, describe(option)), 3)
+      error(string.format("strategy: option %s must be made by choice, integer, number or boolean, not %s", name,
+                          describe(option)), 3)
     end
   end
 end
@@ -227,7 +234,9 @@ function M.resolve(s, given)
     end
     values[name] = v
   end
-  return values
+  return setmetatable(values, { __index = function(_, name)
+    error(string.format("strategy %s has no option '%s'", s.name, tostring(name)), 2)
+  end })
 end
 
 -- "batch=16 kind=hamming", by name

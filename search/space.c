@@ -36,8 +36,9 @@ static status nothing_valid(const struct space *s, struct err *e)
     space_refusals(s, &b);
     if (b.len && b.s[b.len - 1] == '\n')
         b.s[--b.len] = 0;
-    status st = err_set(e, LATHE_NOTHING, "kernel %s has no valid configuration among %.0f combinations; refused by\n%s",
-                        s->kernel->name, s->cartesian, sb_str(&b));
+    status st =
+        err_set(e, LATHE_NOTHING, "kernel %s has no valid configuration among %.0f combinations; refused by\n%s",
+                s->kernel->name, s->cartesian, sb_str(&b));
     sb_free(&b);
     return st;
 }
@@ -144,6 +145,14 @@ int64_t space_index(const struct space *s, const config_choice *c)
 uint64_t space_random(const struct space *s, struct rng *r)
 {
     return rng_below(r, s->size);
+}
+
+void space_param_slots(const struct space *s, const config_choice *c, struct value *slots)
+{
+    const struct kernel *k = s->kernel;
+    memcpy(slots, s->fixed, (size_t)k->scope.count * sizeof *slots);
+    for (int i = 0; i < k->nparams; i++) /* conditions look back only, so the slots so far are enough */
+        slots[k->first_param + i] = k->params[i].values[param_active(k, i, slots) ? c[i] : 0];
 }
 
 status space_slots(const struct space *s, const config_choice *c, struct value *slots, struct err *e)

@@ -1,8 +1,8 @@
 /* space.h: the valid configurations of one kernel at one size on one target.
  *
  * Order: the lexicographic order of choices, first parameter slowest. Index 0 .. size-1. Inactive parameters are 0, so
- * no two members differ only in them. Read-only after opening; may be shared. Nothing here lists the space: each question
- * costs a walk over the parameters, also where there are 10^12 members. */
+ * no two members differ only in them. Read-only after opening; may be shared. Nothing here lists the space: each
+ * question costs a walk over the parameters, also where there are 10^12 members. */
 #ifndef LATHE_SEARCH_SPACE_H
 #define LATHE_SEARCH_SPACE_H
 
@@ -16,9 +16,10 @@ enum neighbourhood { NEIGHBOURS_ADJACENT, NEIGHBOURS_HAMMING };
  * one parameter to any other value. Where the change activates a conditional parameter, that parameter takes its first
  * valid value. A neighbour that is not valid is left out. */
 
-/* problem, kernel and target must outlive the space (target: not needed after opening). An empty space is LATHE_NOTHING,
- * and the message says which requirement is not met or which constraints refused most combinations. A formula that
- * cannot be evaluated, and a space that is too large to build (60 s, 2e9 evaluations, 512 MiB), is LATHE_SPEC. */
+/* problem, kernel and target must outlive the space (target: not needed after opening). An empty space is
+ * LATHE_NOTHING, and the message says which requirement is not met or which constraints refused most combinations. A
+ * formula that cannot be evaluated, and a space that is too large to build (60 s, 2e9 evaluations, 512 MiB), is
+ * LATHE_SPEC. */
 status space_open(const struct problem *p, const struct kernel *k, const struct target *t, struct space **out,
                   struct err *e);
 void space_close(struct space *s);                  /* NULL is fine */
@@ -36,7 +37,7 @@ uint64_t space_random(const struct space *s, struct rng *r);    /* a uniform ind
  * the caller. Returns their number. */
 int space_neighbours(const struct space *s, const config_choice *c, enum neighbourhood kind, uint64_t **out);
 
-/* The values formulas see for a configuration; slots must hold kernel->scope.count values. For config_print and such. */
+/* The values formulas see for a configuration, for config_print and such; slots must hold scope.count values. */
 status space_slots(const struct space *s, const config_choice *c, struct value *slots, struct err *e);
 
 /* For a configuration given as choices: true if valid, else appends which constraint refuses and the values. */

@@ -1,11 +1,11 @@
 /* space_build.c: from parameters and constraints to the decision diagram (space_impl.h).
  *
  * Depth first over the parameters in their order, each constraint tried as soon as it can be. At a level that forgets
- * (space_plan.c) the result for each set of key values is remembered, so each state is searched once; nodes are shared by
- * content as well, which catches what the keys can't. Forgetting a memory, when it grows too large, costs time only.
+ * (space_plan.c) the result for each set of key values is remembered, so each state is searched once; nodes are shared
+ * by content as well, which catches what the keys can't. Forgetting a memory, when it grows too large, costs time only.
  *
- * `refused` of a level is what each constraint refused first below the current choices, in combinations; it is kept with
- * each remembered state, so that the totals are exact whatever is shared. */
+ * `refused` of a level is what each constraint refused first below the current choices, in combinations; it is kept
+ * with each remembered state, so that the totals are exact whatever is shared. */
 #include "search/space_tables.h"
 
 #include "base/clock.h"
@@ -59,7 +59,7 @@ static void read_key(struct builder *b, int level)
     }
 }
 
-/* Failures -----------------------------------------------------------------------------------------------------------*/
+/* Failures --------------------------------------------------------------------------------------------------------*/
 
 /* "BM=32 BN=64": parameters 0 .. level */
 static void add_choices(const struct builder *b, int level, struct strbuf *out)
@@ -97,11 +97,13 @@ static status too_large(struct builder *b, int level, const char *what)
     const struct space_plan *p = &b->plan;
     struct strbuf hint = {0};
     if (p->widest >= 0 && p->widest_params > 1)
-        sb_addf(&hint, "; the widest constraint, %s, depends on %d parameters: bring those together in the list, or split it",
+        sb_addf(&hint,
+                "; the widest constraint, %s, depends on %d parameters: bring those together in the list, or split it",
                 expr_text(b->k->constraints[p->widest].expr), p->widest_params);
     err_set(b->e, LATHE_SPEC,
-            "kernel %s: the space is too large to build: given up after %s, with %.3g of %.3g combinations looked at and "
-            "%.0f valid configurations found so far. Give parameters fewer values, or constraints that refuse earlier%s",
+            "kernel %s: the space is too large to build: given up after %s, with %.3g of %.3g combinations looked at "
+            "and %.0f valid configurations found so far. Give parameters fewer values, or constraints that refuse "
+            "earlier%s",
             b->k->name, what, looked_at, b->s->cartesian, found, sb_str(&hint));
     sb_free(&hint);
     return LATHE_SPEC;
@@ -121,7 +123,7 @@ static status check_limits(struct builder *b, int level)
     return too_large(b, level, what);
 }
 
-/* The search ---------------------------------------------------------------------------------------------------------*/
+/* The search ------------------------------------------------------------------------------------------------------*/
 
 /* Evaluates what level decides. *refuser: the constraint that refuses, -1 if none. */
 static status try_level(struct builder *b, int level, int *refuser)
@@ -131,8 +133,9 @@ static status try_level(struct builder *b, int level, int *refuser)
     for (int i = p->first_op[level + 1]; i < p->first_op[level + 2]; i++) {
         const struct space_op *op = &p->ops[i];
         bool yes = true;
-        status s = op->is_let ? expr_eval(b->k->lets[op->index].expr, b->slots, &b->slots[b->k->first_let + op->index], NULL)
-                              : expr_eval_bool(b->k->constraints[op->index].expr, b->slots, &yes, NULL);
+        status s = op->is_let
+                       ? expr_eval(b->k->lets[op->index].expr, b->slots, &b->slots[b->k->first_let + op->index], NULL)
+                       : expr_eval_bool(b->k->constraints[op->index].expr, b->slots, &yes, NULL);
         if (s)
             return cannot_evaluate(b, op, level);
         if (!yes) {
@@ -186,8 +189,10 @@ static status search_choice(struct builder *b, int level, int choice, uint32_t *
     b->edges[level][(*n)++] = (struct edge){.child = child, .choice = (config_choice)choice};
     if (__builtin_add_overflow(b->below[level], b->s->nodes[child].members, &b->below[level]) ||
         b->below[level] > INT64_MAX)
-        return err_set(b->e, LATHE_SPEC, "kernel %s: more than 2^63 valid configurations (%.3g combinations): give parameters "
-                                         "fewer values", b->k->name, b->s->cartesian);
+        return err_set(b->e, LATHE_SPEC,
+                       "kernel %s: more than 2^63 valid configurations (%.3g combinations): give parameters fewer "
+                       "values",
+                       b->k->name, b->s->cartesian);
     return LATHE_OK;
 }
 

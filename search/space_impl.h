@@ -1,9 +1,9 @@
 /* space_impl.h: how a space is represented, for the files that build it and read it.
  *
- * A space is a decision diagram. Level p decides parameter p; a node has one edge for each choice that some member makes
- * there, in ascending order, and knows how many members lie below it. Equal nodes are one node, so parameters that do not
- * depend on each other cost the sum of their values and not the product, and everything a space is asked (its size, the
- * i-th member, the index of one, a random one) is a walk from the root. */
+ * A space is a decision diagram. Level p decides parameter p; a node has one edge for each choice that some member
+ * makes there, in ascending order, and knows how many members lie below it. Equal nodes are one node, so parameters
+ * that do not depend on each other cost the sum of their values and not the product, and everything a space is asked
+ * (its size, the i-th member, the index of one, a random one) is a walk from the root. */
 #ifndef LATHE_SEARCH_SPACE_IMPL_H
 #define LATHE_SEARCH_SPACE_IMPL_H
 
@@ -45,7 +45,8 @@ struct space_plan {
     int levels;                 /* nparams + 1 */
     struct space_op *ops;       /* of level l: ops[first_op[l + 1] .. first_op[l + 2]) */
     int *first_op;
-    int *keys;                  /* slots that what lies at or after level l depends on: keys[first_key[l] .. first_key[l + 1]) */
+    int *keys;                  /* the slots that all from level l on depends on: keys[first_key[l] ..
+                                   first_key[l + 1]) */
     int *first_key;
     bool *forgets;              /* level l's keys say less than the choices before it, so states can meet there */
     int widest;                 /* the constraint that depends on most parameters, -1: none */
@@ -67,6 +68,9 @@ status space_open_limited(const struct problem *p, const struct kernel *k, const
 
 /* Fills nodes, root, size, refused. Fails with LATHE_SPEC. */
 status space_build(struct space *s, const struct space_limits *limits, struct err *e);
+
+/* Fills the slots that conditions see: fixed ones and parameters, inactive ones at their first value; no lets. */
+void space_param_slots(const struct space *s, const config_choice *c, struct value *slots);
 
 /* The edge of a node with this choice, or NULL. */
 const struct edge *space_edge(const struct space *s, uint32_t node, config_choice choice);

@@ -1,8 +1,9 @@
 /* space_neighbours.c: the valid configurations one change away from a member.
  *
  * A change of parameter p keeps every other parameter, except that one whose condition the change turns on takes the
- * first value that leads to a member, and one that it turns off becomes 0. Without conditional parameters a neighbour is
- * one walk through the diagram; with them it is a depth-first walk over the few values left open, checked at the end. */
+ * first value that leads to a member, and one that it turns off becomes 0. Without conditional parameters a neighbour
+ * is one walk through the diagram; with them it is a depth-first walk over the few values left open, checked at the
+ * end. */
 #include "search/space_impl.h"
 
 #include "base/mem.h"
@@ -126,10 +127,9 @@ int space_neighbours(const struct space *s, const config_choice *c, enum neighbo
     };
     size_t most = 0;
     int n = 0;
-    memcpy(w.slots, s->fixed, (size_t)k->scope.count * sizeof *w.slots);
-    for (int i = 0; i < k->nparams; i++) { /* conditions look back only, so the slots so far are enough */
+    space_param_slots(s, c, w.slots);
+    for (int i = 0; i < k->nparams; i++) {
         w.active[i] = param_active(k, i, w.slots);
-        w.slots[k->first_param + i] = k->params[i].values[w.active[i] ? c[i] : 0];
         most += (size_t)k->params[i].nvalues;
     }
     *out = mem_alloc(most * sizeof **out);

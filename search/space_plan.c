@@ -163,7 +163,8 @@ static void find_keys(struct planner *p, struct space_plan *plan)
 {
     const struct kernel *k = p->k;
     int n = 0, cap = 0, before = 0;
-    bool *keys = mem_zalloc((size_t)p->nslots, sizeof *keys), *before_keys = mem_zalloc((size_t)p->nslots, sizeof *keys);
+    bool *keys = mem_zalloc((size_t)p->nslots, sizeof *keys),
+         *before_keys = mem_zalloc((size_t)p->nslots, sizeof *keys);
     plan->first_key = mem_zalloc((size_t)k->nparams + 2, sizeof *plan->first_key);
     plan->forgets = mem_zalloc((size_t)k->nparams + 1, sizeof *plan->forgets);
     for (int level = 0; level <= k->nparams; level++) {

@@ -104,7 +104,8 @@ static status read_keys(struct converter *c, struct keys *k)
                 highest = lua_tointeger(L, -1);
         } else {
             bool text = lua_type(L, -1) == LUA_TSTRING;
-            err_set(c->e, LATHE_SPEC, "%s%sa key must be a name of at most %d characters or a position from 1, not %s%.60s",
+            err_set(c->e, LATHE_SPEC,
+                    "%s%sa key must be a name of at most %d characters or a position from 1, not %s%.60s",
                     sb_str(&c->at), c->at.len ? ": " : "", NAME_MAX_LENGTH, text ? "the text " : "a ",
                     text ? lua_tostring(L, -1) : lua_typename(L, lua_type(L, -1)));
             lua_pop(L, 1);

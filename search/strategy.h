@@ -4,7 +4,7 @@
  * fields are its parameters, plus .kernel and .index. tune.evaluate(config) yields one, tune.evaluate_all(list) many;
  * both return results when told. strategy_ask gives the configurations asked for and not yet answered; when every one
  * is told, the next ask resumes the script. The script is never told that the budget is gone: it is just not resumed.
- */
+ * docs/strategies.md is the script's side. */
 #ifndef LATHE_SEARCH_STRATEGY_H
 #define LATHE_SEARCH_STRATEGY_H
 
@@ -13,13 +13,15 @@
 
 struct strategy;
 
+enum { STRATEGY_BATCH_MAX = 1000000 };  /* configurations asked for at once */
+
 struct strategy_option {            /* as declared by the script's options table */
     char name[48], type[16], text_default[64], range[160], help[200];
 };
 
 struct proposal {
     int space;                      /* which of the spaces */
-    config_choice *choice;          /* borrowed until the next ask */
+    config_choice *choice;          /* borrowed until the next ask that resumes the script */
     int64_t index;                  /* in that space; -1: not a member (a table the script made up) */
     char *why;                      /* NULL, or why it is no member */
 };
@@ -31,25 +33,33 @@ struct answer {
 };
 
 /* Finds NAME in search/strategies (embedded in the binary) or reads FILE.lua. options: "name=value" strings. Unknown
- * strategy: LATHE_USAGE with the nearest; unknown option or bad value: LATHE_USAGE with the declared ones. Spaces are
- * borrowed. text: the script as stored with the campaign. */
+ * strategy: LATHE_USAGE with the nearest; unknown option or bad value: LATHE_USAGE with the declared ones; a file that
+ * cannot be read: LATHE_IO; a script that fails or returns no strategy { ... }: LATHE_STRATEGY. Spaces are borrowed;
+ * nspaces > 0. */
 status strategy_open(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
                      int nspaces, uint64_t seed, struct strategy **out, struct err *e);
-void strategy_close(struct strategy *s);
-const char *strategy_name(const struct strategy *s);
-const char *strategy_text(const struct strategy *s);
-void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resolved options, "kind=hamming batch=16" */
+/* The same with other bounds on the script: bytes, and seconds between two returns. */
+status strategy_open_limited(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
+                             int nspaces, uint64_t seed, size_t memory, double seconds, struct strategy **out,
+                             struct err *e);
+void strategy_close(struct strategy *s);            /* NULL is fine */
+const char *strategy_name(const struct strategy *s);    /* as the script declares it */
+const char *strategy_text(const struct strategy *s);    /* the script, as stored with the campaign */
+void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resolved options, "batch=16 kind=hamming" */
 
-/* Resumes the script if nothing is pending. *count 0: the script has ended (the space is done, or it returned). A script
- * that fails, loops for ever or yields what is no configuration: LATHE_STRATEGY with file, line and what was yielded. */
+/* Resumes the script if nothing is pending; else gives the same batch again, whole. *count 0: the script has ended (the
+ * space is done, or it returned). A script that fails, loops for ever or yields what is no configuration:
+ * LATHE_STRATEGY with file, line and what was yielded; interrupted (lua_host_interrupt): LATHE_INTERRUPTED. */
 status strategy_ask(struct strategy *s, const struct proposal **batch, int *count, struct err *e);
-/* Answers proposal i of the current batch, in any order. */
+/* Answers proposal i of the current batch, in any order, once. */
 void strategy_tell(struct strategy *s, int i, const struct answer *a);
 
 /* Embedded strategies, for --help and doctor. */
 int strategy_count(void);
 const char *strategy_name_at(int i);
 const char *strategy_summary_at(int i);
+/* The options of a strategy, embedded or a file, by name; their number, of which at most max are written. -1: there is
+ * no such strategy or it fails. */
 int strategy_declared_options(const char *name, struct strategy_option *out, int max);
 
 #endif

@@ -8,8 +8,8 @@ return strategy {
   name = "local",
   summary = "descent over neighbours, restarted at random",
   options = {
-    kind = choice { "hamming", "adjacent", help = "neighbours: one parameter to any value, or one step along its values" },
-    first = boolean { true, help = "move as soon as a batch has a better one; false: look at all neighbours, take the best" },
+    kind = choice { "hamming", "adjacent", help = "neighbours: one parameter to any other value, or one step" },
+    first = boolean { true, help = "move when a batch has a better one; false: look at all, take the best" },
     batch = integer { 16, min = 1, max = 100000, help = "neighbours asked for at once" },
   },
   run = function(tune, space, opt)

@@ -14,7 +14,8 @@
 
 static struct err fixture_err;
 
-/* kernels: the text of each kernel's own fields, "params = { ... }, constraints = { ... }"; they are named k1, k2, ... */
+/* kernels: the text of each kernel's own fields, "params = { ... }, constraints = { ... }"; they are named k1, k2, ...
+ */
 static inline struct problem *fixture_problem(const char *const *kernels, int n)
 {
     struct strbuf b = {0};
@@ -24,7 +25,8 @@ static inline struct problem *fixture_problem(const char *const *kernels, int n)
                "local steps = { launch { 'f', grid = 1, block = 1, args = { 'X', 'Y' } } }\n"
                "return problem { name = 't', dims = { { 'M', 64 } },"
                "tensors = { { 'X', 'f32', { 'M' }, fill = uniform(0, 1) }, { 'Y', 'f32', { 'M' }, output = true } },"
-               "tolerance = { atol = 1e-4, rtol = 1e-4 }, reference = kernel { source_text = source, steps = steps }, kernels = {\n");
+               "tolerance = { atol = 1e-4, rtol = 1e-4 }, reference = kernel { source_text = source, steps = steps }, "
+               "kernels = {\n");
     for (int i = 0; i < n; i++)
         sb_addf(&b, "{ 'k%d', source_text = source, steps = steps, %s },\n", i + 1, kernels[i]);
     sb_add(&b, "} }");

@@ -65,9 +65,10 @@ static void test_ordinary_code_runs(void **state)
     assert_gives("local co = coroutine.wrap(function(a) local b = coroutine.yield(a .. 1) return b .. 2 end) "
                  "return co('p') .. co('q')",
                  "p1q2");
-    assert_gives("local log = '' local co = coroutine.wrap(function() local t <close> = setmetatable({}, { __close = function() "
-                 "log = 'closed' end }) error('e', 0) end) local ok, m = pcall(co) return log .. m",
-                 "closede");
+    assert_gives(
+        "local log = '' local co = coroutine.wrap(function() local t <close> = setmetatable({}, { __close = function() "
+        "log = 'closed' end }) error('e', 0) end) local ok, m = pcall(co) return log .. m",
+        "closede");
     assert_gives("local ok, m = pcall(error, 'x') return tostring(ok) .. m", "falsex");
     assert_gives("return select('#', xpcall(function(...) return ... end, error, 1, 2, 3)) .. ''", "4");
     assert_gives("local ok, m = xpcall(error, function(m) return m .. '!' end, 'a') return m", "a!");
@@ -143,7 +144,8 @@ static void test_endless_loops_end(void **state)
     assert_times_out("while true do pcall(function() while true do end end) end");
     assert_times_out("while true do xpcall(function() while true do end end, function() while true do end end) end");
     assert_times_out("pcall(error) while true do local ok = pcall(pcall, pcall, string.rep) end");
-    assert_times_out("local co = coroutine.create(function() while true do end end) while true do coroutine.resume(co) end");
+    assert_times_out(
+        "local co = coroutine.create(function() while true do end end) while true do coroutine.resume(co) end");
     assert_times_out("while true do pcall(coroutine.wrap(function() while true do end end)) end");
     assert_times_out("while true do local c = coroutine.create(function() while true do end end) coroutine.resume(c) "
                      "coroutine.close(c) end");
@@ -152,8 +154,9 @@ static void test_endless_loops_end(void **state)
     assert_times_out("('x'):gsub('x', function() while true do end end)");
     assert_times_out("error(setmetatable({}, { __tostring = function() while true do end end }))");
     assert_times_out("local t <close> = setmetatable({}, { __close = function() while true do end end })");
-    assert_times_out("coroutine.wrap(function() local t <close> = setmetatable({}, { __close = function() while true do end "
-                     "end }) while true do end end)()");
+    assert_times_out(
+        "coroutine.wrap(function() local t <close> = setmetatable({}, { __close = function() while true do end "
+        "end }) while true do end end)()");
     assert_times_out("xpcall(error, function() while true do end end)");
 }
 
@@ -188,8 +191,9 @@ static void test_memory_is_bounded(void **state)
     assert_runs_out_of_memory("local t = {} while true do t[#t + 1] = {} end");
     assert_runs_out_of_memory("local s = 'x' while true do s = s .. s end");
     assert_runs_out_of_memory("while true do pcall(function() local t = {} while true do t[#t + 1] = {} end end) end");
-    assert_runs_out_of_memory("while true do local c = coroutine.create(function() local s = 'x' while true do s = s .. s "
-                              "end end) coroutine.resume(c) end");
+    assert_runs_out_of_memory(
+        "while true do local c = coroutine.create(function() local s = 'x' while true do s = s .. s "
+        "end end) coroutine.resume(c) end");
     assert_runs_out_of_memory("coroutine.wrap(function() local s = 'x' while true do s = s .. s end end)()");
     assert_runs_out_of_memory("xpcall(function() local s = 'x' while true do s = s .. s end end, function() end)");
     assert_runs_out_of_memory("return ('x'):rep(2^25)");
@@ -197,9 +201,9 @@ static void test_memory_is_bounded(void **state)
 
 static void test_memory_that_is_freed_may_be_used_again(void **state)
 {
-    assert_int_equal(run_limited("for i = 1, 100 do local s = ('x'):rep(1000000) .. i end return 'fine'", (size_t)8 << 20,
-                                 5, 1),
-                     LATHE_OK);
+    assert_int_equal(
+        run_limited("for i = 1, 100 do local s = ('x'):rep(1000000) .. i end return 'fine'", (size_t)8 << 20, 5, 1),
+        LATHE_OK);
     assert_string_equal(result, "fine");
 }
 
@@ -237,7 +241,8 @@ static void test_a_host_works_after_a_failure(void **state)
 {
     struct lua_host *h;
     assert_int_equal(lua_host_open(&h, (size_t)8 << 20, 0.05, 1, &err), LATHE_OK);
-    static const char *const texts[] = {"while true do end", "error('x')", "local s = 'x' while true do s = s .. s end"};
+    static const char *const texts[] = {"while true do end", "error('x')",
+                                        "local s = 'x' while true do s = s .. s end"};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(lua_host_load(h, texts[i], strlen(texts[i]), "bad.lua", &err), LATHE_OK);
         assert_int_equal(lua_host_call(h, 0, 0, LATHE_SPEC, &err), LATHE_SPEC);
@@ -253,7 +258,8 @@ static void test_coroutines_resume_under_the_limits(void **state)
 {
     struct lua_host *h;
     int n, finished;
-    const char text[] = "local a = coroutine.yield(1, 2) pcall(function() a = coroutine.yield(a) end) while true do end";
+    const char text[] =
+        "local a = coroutine.yield(1, 2) pcall(function() a = coroutine.yield(a) end) while true do end";
     assert_int_equal(lua_host_open(&h, (size_t)8 << 20, 0.1, 1, &err), LATHE_OK);
     lua_State *L = lua_host_state(h), *co = lua_newthread(L);
     assert_int_equal(lua_host_load(h, text, sizeof text - 1, "co.lua", &err), LATHE_OK);
@@ -297,9 +303,10 @@ static void test_random_numbers_are_the_seeds(void **state)
     assert_string_equal(result, first);
     assert_int_equal(run_limited(draw, (size_t)8 << 20, 1, 43), LATHE_OK);
     assert_string_not_equal(result, first);
-    assert_gives("for i = 1, 1000 do local x = math.random(7) assert(x >= 1 and x <= 7 and math.type(x) == 'integer') end "
-                 "return 'in range'",
-                 "in range");
+    assert_gives(
+        "for i = 1, 1000 do local x = math.random(7) assert(x >= 1 and x <= 7 and math.type(x) == 'integer') end "
+        "return 'in range'",
+        "in range");
     assert_gives("return math.random(math.mininteger, math.maxinteger) and 'whole range'", "whole range");
     assert_fails("math.random(3, 2)", "interval is empty");
     assert_fails("math.random(1, 2, 3)", "at most two arguments");
@@ -307,20 +314,25 @@ static void test_random_numbers_are_the_seeds(void **state)
 
 static void test_pairs_goes_in_order(void **state)
 {
-    assert_gives("local t = { z = 1, a = 1, [3] = 1, [1] = 1, [2.5] = 1, [-1] = 1, [true] = 1, [false] = 1, b = 1, ab = 1 }"
-                 "local o = {} for k in pairs(t) do o[#o + 1] = tostring(k) end return table.concat(o, ' ')",
-                 "-1 1 2.5 3 a ab b z false true");
+    assert_gives(
+        "local t = { z = 1, a = 1, [3] = 1, [1] = 1, [2.5] = 1, [-1] = 1, [true] = 1, [false] = 1, b = 1, ab = 1 }"
+        "local o = {} for k in pairs(t) do o[#o + 1] = tostring(k) end return table.concat(o, ' ')",
+        "-1 1 2.5 3 a ab b z false true");
     assert_gives("local t = { z = 1, a = 1, [10] = 1, y = 1 } local o = {} local k = next(t) "
                  "while k do o[#o + 1] = k k = next(t, k) end return table.concat(o, ' ')",
                  "10 a y z");
-    assert_gives("local o = {} for k, v in pairs { 'x', 'y', nil, 'w' } do o[#o + 1] = k .. v end return table.concat(o)",
-                 "1x2y4w");
-    assert_gives("local t = { a = 1, b = 2, c = 3 } local n = 0 for k in pairs(t) do t[k] = nil t.b = nil n = n + 1 end "
-                 "return n .. tostring(next(t))",
-                 "2nil");
-    assert_gives("local t = { 1, 2, 3, 4 } local n = 0 for k in pairs(t) do t[3] = nil n = n + k end return n .. ''", "7");
-    assert_gives("for k, v in pairs(setmetatable({}, { __pairs = function() return next, { q = 1 } end })) do return k end",
-                 "q");
+    assert_gives(
+        "local o = {} for k, v in pairs { 'x', 'y', nil, 'w' } do o[#o + 1] = k .. v end return table.concat(o)",
+        "1x2y4w");
+    assert_gives(
+        "local t = { a = 1, b = 2, c = 3 } local n = 0 for k in pairs(t) do t[k] = nil t.b = nil n = n + 1 end "
+        "return n .. tostring(next(t))",
+        "2nil");
+    assert_gives("local t = { 1, 2, 3, 4 } local n = 0 for k in pairs(t) do t[3] = nil n = n + k end return n .. ''",
+                 "7");
+    assert_gives(
+        "for k, v in pairs(setmetatable({}, { __pairs = function() return next, { q = 1 } end })) do return k end",
+        "q");
     assert_gives("for k in pairs {} do return 'none' end return tostring(next({}))", "nil");
     assert_fails("for k in pairs { [{}] = 1 } do end", "this table has a table as a key");
     assert_fails("next({ [function() end] = 1 })", "this table has a function as a key");

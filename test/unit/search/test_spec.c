@@ -53,10 +53,11 @@ static void test_tables_become_json(void **state)
     assert_gives("return problem { t = { 'X', 'f32', { 'M' }, fill = uniform(0, '1/sqrt(K)') } }",
                  "{\"t\":{\"fill\":{\"tag\":\"uniform\",\"#\":[0,\"1/sqrt(K)\"]},\"#\":[\"X\",\"f32\",[\"M\"]]},"
                  "\"tag\":\"problem\"}");
-    assert_gives("return problem { i64 'M * N', f32 { 2 }, normal(0, 1), gemm { 'A' }, launch { 'f' }, kernel { s = 1 } }",
-                 "{\"tag\":\"problem\",\"#\":[{\"tag\":\"i64\",\"#\":[\"M * N\"]},{\"tag\":\"f32\",\"#\":[2]},"
-                 "{\"tag\":\"normal\",\"#\":[0,1]},{\"tag\":\"gemm\",\"#\":[\"A\"]},{\"tag\":\"launch\",\"#\":[\"f\"]},"
-                 "{\"s\":1,\"tag\":\"kernel\"}]}");
+    assert_gives(
+        "return problem { i64 'M * N', f32 { 2 }, normal(0, 1), gemm { 'A' }, launch { 'f' }, kernel { s = 1 } }",
+        "{\"tag\":\"problem\",\"#\":[{\"tag\":\"i64\",\"#\":[\"M * N\"]},{\"tag\":\"f32\",\"#\":[2]},"
+        "{\"tag\":\"normal\",\"#\":[0,1]},{\"tag\":\"gemm\",\"#\":[\"A\"]},{\"tag\":\"launch\",\"#\":[\"f\"]},"
+        "{\"s\":1,\"tag\":\"kernel\"}]}");
     assert_gives("local shared = { 1 } return problem { shared, shared }", "{\"tag\":\"problem\",\"#\":[[1],[1]]}");
     assert_gives("local list = {} for i = 1, 3 do list[i] = 2 ^ i // 1 | 0 end return problem { v = list }",
                  "{\"tag\":\"problem\",\"v\":[2,4,8]}");
@@ -79,8 +80,9 @@ static void test_values_that_are_no_data(void **state)
     assert_fails("return problem { v = coroutine.create(function() end) }", "v: this kind of value");
     assert_fails("return problem { s = '\\xff' }", "s: the string is not valid UTF-8");
     assert_fails("return problem { v = { 1, nil, 3 } }", "v: item 2 of the list is missing (nil), and item 3 is there");
-    assert_fails("return problem { v = { [0] = 1 } }", "v: a key must be a name of at most 40 characters or a position from 1, "
-                                                       "not a number");
+    assert_fails("return problem { v = { [0] = 1 } }",
+                 "v: a key must be a name of at most 40 characters or a position from 1, "
+                 "not a number");
     assert_fails("return problem { v = { [1.5] = 1 } }", "v: a key must be a name");
     assert_fails("return problem { v = { [true] = 1 } }", "not a boolean");
     assert_fails("return problem { v = { ['#'] = 1 } }", "not the text #");
@@ -88,8 +90,10 @@ static void test_values_that_are_no_data(void **state)
     assert_fails("return problem { v = { ['\\xff'] = 1 } }", "v: a key is not valid UTF-8");
     assert_fails("return problem { v = { [('k'):rep(41)] = 1 } }", "v: a key must be a name of at most 40");
     assert_fails("return problem { v = setmetatable({}, {}) }", "v: a table with a metatable");
-    assert_fails("local t = {} t.t = t return problem { t = t }", "tables nested more than 32 deep; does one contain itself?");
-    assert_fails("local t = { 1 } for i = 1, 30 do t = { t, t } end return problem { t = t }", "more than 1000000 values");
+    assert_fails("local t = {} t.t = t return problem { t = t }",
+                 "tables nested more than 32 deep; does one contain itself?");
+    assert_fails("local t = { 1 } for i = 1, 30 do t = { t, t } end return problem { t = t }",
+                 "more than 1000000 values");
     assert_fails("local s, t = ('x'):rep(1e6), {} for i = 1, 100 do t[i] = s end return problem { t = t }",
                  "more than 64 MiB of text");
 }
@@ -111,12 +115,15 @@ static void test_what_a_script_must_return(void **state)
 
 static void test_words_check_their_arguments(void **state)
 {
-    assert_fails("local p = problem 'x'\nreturn p", "t.lua:1: problem takes a table, problem { ... }, but was given the string");
+    assert_fails("local p = problem 'x'\nreturn p",
+                 "t.lua:1: problem takes a table, problem { ... }, but was given the string");
     assert_fails("local p = { launch }\nlocal l = launch()\nreturn p", "t.lua:2: launch takes a table");
     assert_fails("local l = launch(launch {})\nreturn l", "t.lua:1: launch: the table is already a launch");
-    assert_fails("local u = uniform(0)\nreturn u", "t.lua:1: uniform: a number or a formula was expected, but was given nothing");
+    assert_fails("local u = uniform(0)\nreturn u",
+                 "t.lua:1: uniform: a number or a formula was expected, but was given nothing");
     assert_fails("local u = uniform(0, 1, 2)\nreturn u", "t.lua:1: uniform takes two arguments");
-    assert_fails("local u = i32({ 1, 2 })\nreturn u", "t.lua:1: i32: a number or a formula was expected, but was given a table");
+    assert_fails("local u = i32({ 1, 2 })\nreturn u",
+                 "t.lua:1: i32: a number or a formula was expected, but was given a table");
     assert_fails("local u = f64(1, 2)\nreturn u", "t.lua:1: f64 takes one argument");
 }
 
