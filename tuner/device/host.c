@@ -1,9 +1,9 @@
 /* host.c: the device "host": the operations of dev.h on this machine's processor and memory. Every operation is done
  * when it returns, so the queue is always empty, and marks are points in time.
  *
- * Invariants: each allocation is its own mapping that ends, up to the 256-byte alignment, at an inaccessible page; `used`
- * is the sum of their sizes. What a kernel does wrong in memory ends the process by a signal: no handler is installed,
- * the coordinator reads the signal. */
+ * Invariants: each allocation is its own mapping that ends, up to the 256-byte alignment, at an inaccessible page;
+ * `used` is the sum of their sizes. What a kernel does wrong in memory ends the process by a signal: no handler is
+ * installed, the coordinator reads the signal. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -145,7 +145,8 @@ static void guard_slack(const struct allocation *a, bool forbid)
 #if HOST_ASAN
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *first = (char *)a->map + page, *at = memory(a->at), *end = (char *)a->map + a->map_bytes - page;
-    void (*change)(void const volatile *, size_t) = forbid ? __asan_poison_memory_region : __asan_unpoison_memory_region;
+    void (*change)(void const volatile *, size_t) = __asan_unpoison_memory_region;
+    if (forbid) change = __asan_poison_memory_region;
     change(first, (size_t)(at - first));
     change(at + a->bytes, (size_t)(end - at) - a->bytes);
 #endif
@@ -155,8 +156,8 @@ static status host_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err
 {
     *out = 0;
     if (bytes > d->limit - d->used)
-        return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: %llu bytes more with %llu in use, and the host device allows "
-                    "%llu (half of what was free)", (unsigned long long)bytes, (unsigned long long)d->used,
+        return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: %llu bytes more with %llu in use, and the host device "
+                    "allows %llu (half of what was free)", (unsigned long long)bytes, (unsigned long long)d->used,
                     (unsigned long long)d->limit);
     size_t page = (size_t)sysconf(_SC_PAGESIZE), usable = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t body = usable ? (usable + page - 1) / page * page : page;
@@ -164,7 +165,8 @@ static status host_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err
     bool mapped = map != MAP_FAILED && !mprotect(map + page, body, PROT_READ | PROT_WRITE);
     if (!mapped && map != MAP_FAILED) munmap(map, body + 2 * page);
     if (!mapped)
-        return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: the system refuses %llu bytes", (unsigned long long)bytes);
+        return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: the system refuses %llu bytes",
+                    (unsigned long long)bytes);
     struct allocation a = {(uintptr_t)map + page + body - (usable ? usable : ALIGNMENT), bytes, map, body + 2 * page};
     guard_slack(&a, true);
     *out = a.at;
@@ -225,7 +227,8 @@ static status host_load(struct dev *d, const char *image_path, struct dev_module
 
 static void host_unload(struct dev *d, struct dev_module *m) { host_image_close(m); }
 
-static status host_function(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e)
+static status host_function(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out,
+                            struct err *e)
 {
     status s = host_image_function(m, name, out, e);
     return s ? failed(d, DEV_FAULT_LAUNCH, s) : LATHE_OK;
@@ -244,21 +247,21 @@ static status check_launch(struct dev *d, const uint32_t grid[3], const uint32_t
 {
     for (int i = 0; i < 3; i++)
         if (!grid[i] || !block[i])
-            return fail(d, DEV_FAULT_LAUNCH, e, "invalid configuration argument: grid %u x %u x %u of blocks %u x %u x %u is "
-                        "empty", grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+            return fail(d, DEV_FAULT_LAUNCH, e, "invalid configuration argument: grid %u x %u x %u of blocks %u x %u x "
+                        "%u is empty", grid[0], grid[1], grid[2], block[0], block[1], block[2]);
     if (grid[0] > MAX_GRID_X || grid[1] > MAX_GRID_YZ || grid[2] > MAX_GRID_YZ)
         return fail(d, DEV_FAULT_LAUNCH, e, "invalid configuration argument: grid %u x %u x %u, at most %d x %d x %d",
                     grid[0], grid[1], grid[2], MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ);
     uint64_t threads = (uint64_t)block[0] * block[1];
     if (threads > HOST_MAX_THREADS || block[2] > MAX_BLOCK_Z || threads * block[2] > HOST_MAX_THREADS)
-        return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: block %u x %u x %u, at most %d "
-                    "threads and %d in z", block[0], block[1], block[2], HOST_MAX_THREADS, MAX_BLOCK_Z);
+        return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: block %u x %u x %u, at most "
+                    "%d threads and %d in z", block[0], block[1], block[2], HOST_MAX_THREADS, MAX_BLOCK_Z);
     if (shared > HOST_MAX_SHARED)
-        return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: %u bytes of dynamic shared memory, "
-                    "at most %d", shared, HOST_MAX_SHARED);
+        return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: %u bytes of dynamic shared "
+                    "memory, at most %d", shared, HOST_MAX_SHARED);
     if (cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1)
-        return fail(d, DEV_FAULT_LAUNCH, e, "invalid cluster size %u x %u x %u: the host device has no thread block clusters",
-                    cluster[0], cluster[1], cluster[2]);
+        return fail(d, DEV_FAULT_LAUNCH, e, "invalid cluster size %u x %u x %u: the host device has no thread block "
+                    "clusters", cluster[0], cluster[1], cluster[2]);
     return LATHE_OK;
 }
 
@@ -283,8 +286,8 @@ static status host_gemm(struct dev *d, const struct plan_step *step, enum dtype 
     } else if (dtype == DTYPE_f64 && step->compute == GEMM_F64) {
         host_gemm_f64(&g, memory(a), memory(b), memory(c));
     } else {
-        return fail(d, DEV_FAULT_LAUNCH, e, "a GEMM of %s in this precision is not supported: f32 in f32 or tf32, f64 in f64",
-                    dtype_name(dtype));
+        return fail(d, DEV_FAULT_LAUNCH, e, "a GEMM of %s in this precision is not supported: f32 in f32 or tf32, "
+                    "f64 in f64", dtype_name(dtype));
     }
     return LATHE_OK;
 }

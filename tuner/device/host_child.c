@@ -1,9 +1,9 @@
-/* host_child.c: see host_child.h. Three processes: the caller; a keeper, which leads a process group of its own and gets
- * a signal when the caller is gone; and the program, in that group. A compiler driver starts further programs, which
- * would outlive the death of the driver alone: the keeper ends the whole group.
+/* host_child.c: see host_child.h. Three processes: the caller; a keeper, which leads a process group of its own and
+ * gets a signal when the caller is gone; and the program, in that group. A compiler driver starts further programs,
+ * which would outlive the death of the driver alone: the keeper ends the whole group.
  *
- * NOTE: fork() and not posix_spawn(), which cannot ask for that signal. Between fork and exec only functions run that are
- * safe after a fork of a process with threads. */
+ * NOTE: fork() and not posix_spawn(), which cannot ask for that signal. Between fork and exec only functions run that
+ * are safe after a fork of a process with threads. */
 #include "device/host_child.h"
 #include "base/mem.h"
 #include <errno.h>
@@ -105,8 +105,11 @@ status host_child_run(char *const argv[], struct strbuf *output, int *code, stru
     read_output(ends[0], output);
     close(ends[0]);
     int status_word = 0;
-    while (waitpid(keeper, &status_word, 0) < 0 && errno == EINTR)
-        ;
+    pid_t ended;
+    do
+        ended = waitpid(keeper, &status_word, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended < 0) return err_set(e, LATHE_COMPILER, "%s: its end cannot be learnt: %s", argv[0], strerror(errno));
     *code = exit_code(status_word);
     if (*code == CANNOT_RUN)
         return err_set(e, LATHE_COMPILER, "%s cannot be run: %.200s", argv[0], sb_str(output) + before);

@@ -29,8 +29,8 @@ static const char *const code[] = {"-std=c++17", "-O2", "-fPIC", "-shared", "-ff
 static const char *const plain[] = {"-Wl,-z,defs", NULL}; /* sanitized images take symbols from the program */
 /* Of the undefined-behaviour checks those that gcc and clang share and that need no C++ runtime library. */
 static const char *const sanitized[] = {
-    "-fsanitize=address,alignment,bool,bounds,enum,integer-divide-by-zero,null,object-size,pointer-overflow,return,shift,"
-    "signed-integer-overflow,unreachable,vla-bound",
+    "-fsanitize=address,alignment,bool,bounds,enum,integer-divide-by-zero,null,object-size,pointer-overflow,return,"
+    "shift,signed-integer-overflow,unreachable,vla-bound",
     "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g", NULL};
 static const char *const fast[] = {"-mavx2", "-mfma", NULL};
 static const char *const none[] = {NULL};
@@ -106,8 +106,8 @@ static status add_from_environment(struct command *c, const char *words, struct 
         bool missing = !c->count && !program;
         if (!missing) add(c, program ? program : word);
         if (missing)
-            err_set(e, LATHE_COMPILER, "CXX names '%.200s', and there is no such program: set CXX to a C++ compiler, or unset "
-                    "it to use c++, g++ or clang++ from PATH", word);
+            err_set(e, LATHE_COMPILER, "CXX names '%.200s', and there is no such program: set CXX to a C++ compiler, "
+                    "or unset it to use c++, g++ or clang++ from PATH", word);
         mem_free(program);
         mem_free(word);
         if (missing) return LATHE_COMPILER;
@@ -130,8 +130,9 @@ static status find_compiler(struct command *c, struct err *e)
         mem_free(program);
         return LATHE_OK;
     }
-    return err_set(e, LATHE_COMPILER, "the host device needs a C++ compiler, and none of c++, g++, clang++ is in PATH (%.600s): "
-                   "install one (Debian, Ubuntu: apt install g++) or set CXX to one", path ? path : "not set");
+    return err_set(e, LATHE_COMPILER, "the host device needs a C++ compiler, and none of c++, g++, clang++ is in PATH "
+                   "(%.600s): install one (Debian, Ubuntu: apt install g++) or set CXX to one",
+                   path ? path : "not set");
 }
 
 static status run(struct command *c, struct strbuf *log, int *code_out, struct err *e)
@@ -160,8 +161,8 @@ status host_compiler_version(char *out, int size, struct err *e)
     }
     int n = (int)strcspn(sb_str(&text), "\r\n");
     if (!s && (result || !n))
-        s = err_set(e, LATHE_COMPILER, "'%s --version' failed (exit code %d): %.300s; set CXX to a working C++ compiler",
-                    c.argv[0], result, sb_str(&text));
+        s = err_set(e, LATHE_COMPILER, "'%s --version' failed (exit code %d): %.300s; set CXX to a working C++ "
+                    "compiler", c.argv[0], result, sb_str(&text));
     if (!s) snprintf(out, (size_t)size, "%.*s", n, sb_str(&text));
     sb_free(&text);
     command_free(&c);

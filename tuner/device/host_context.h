@@ -1,7 +1,7 @@
 /* host_context.h: a stack of one's own, and the switch to it: what a fibre is made of.
  *
- * A context belongs to whoever declares it and must not move while it is switched away from. Under the address sanitizer
- * every switch is announced to it. All switches happen on one thread.
+ * A context belongs to whoever declares it and must not move while it is switched away from. Under the address
+ * sanitizer every switch is announced to it. All switches happen on one thread.
  */
 #ifndef LATHE_DEVICE_HOST_CONTEXT_H
 #define LATHE_DEVICE_HOST_CONTEXT_H

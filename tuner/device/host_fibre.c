@@ -3,8 +3,8 @@
  *
  * A thread is NEW, READY, WAITING or ENDED. It becomes WAITING only by its own host_block_wait and READY only by
  * release_warp or release_block, which also set its result; so nobody can overtake another in a shuffle.
- * A stack belongs to one thread from its first turn to its end; the last one freed is the next one used, so threads that
- * never wait share a single, warm stack.
+ * A stack belongs to one thread from its first turn to its end; the last one freed is the next one used, so threads
+ * that never wait share a single, warm stack.
  * Threads that ended are not waited for, neither at a barrier nor in a warp operation. */
 #include "device/host_fibre.h"
 #include "base/mem.h"
@@ -68,7 +68,8 @@ static void *stack_take(struct host_block *b)
 {
     if (b->free_stacks) return b->free_stack[--b->free_stacks];
     size_t guard = page_bytes();
-    char *p = mmap(NULL, guard + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char *p = mmap(NULL, guard + STACK_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED) return NULL;
     if (mprotect(p, guard, PROT_NONE)) {
         munmap(p, guard + STACK_BYTES);

@@ -9,7 +9,7 @@
 struct host_gemm {
     int64_t m, n, k;            /* >= 1 */
     bool trans_a, trans_b;      /* A is stored k x m; B is stored n x k */
-    bool tf32;                  /* host_gemm_f32 only: inputs rounded to TF32's 10-bit mantissa, to nearest, ties to even */
+    bool tf32;                  /* f32 only: inputs rounded to TF32's 10-bit mantissa, to nearest, ties to even */
 };
 
 void host_gemm_f32(const struct host_gemm *g, const float *a, const float *b, float *c);

@@ -1,5 +1,5 @@
-/* host_gemm_real.h: the GEMM for one type; host_gemm.c includes it once a type. Expects REAL, ROUND(g, x) for inputs, and
- * NAME(x), the name x has for that type.
+/* host_gemm_real.h: the GEMM for one type; host_gemm.c includes it once a type. Expects REAL, ROUND(g, x) for inputs,
+ * and NAME(x), the name x has for that type.
  *
  * Tiles of A (TILE_M x TILE_K) and B (TILE_K x TILE_N) are copied into panels that the innermost loop reads in order,
  * padded with zeros to whole panels. Each C element is a sum over blocks of TILE_K products, each block summed on its
@@ -11,7 +11,8 @@ enum {
 };
 
 /* panel[row / ROWS][kk][row % ROWS] = op(A)[m0 + row][k0 + kk] */
-static void NAME(pack_a)(const struct host_gemm *g, const REAL *a, int64_t m0, int rows, int64_t k0, int depth, REAL *panel)
+static void NAME(pack_a)(const struct host_gemm *g, const REAL *a, int64_t m0, int rows, int64_t k0, int depth,
+                         REAL *panel)
 {
     int padded = (rows + NAME(ROWS) - 1) / NAME(ROWS) * NAME(ROWS);
     for (int i = 0; i < padded; i++) {
@@ -24,7 +25,8 @@ static void NAME(pack_a)(const struct host_gemm *g, const REAL *a, int64_t m0, i
 }
 
 /* panel[col / COLS][kk][col % COLS] = op(B)[k0 + kk][n0 + col] */
-static void NAME(pack_b)(const struct host_gemm *g, const REAL *b, int64_t n0, int cols, int64_t k0, int depth, REAL *panel)
+static void NAME(pack_b)(const struct host_gemm *g, const REAL *b, int64_t n0, int cols, int64_t k0, int depth,
+                         REAL *panel)
 {
     int padded = (cols + NAME(COLS) - 1) / NAME(COLS) * NAME(COLS);
     for (int j = 0; j < padded; j++) {
@@ -53,14 +55,14 @@ static void NAME(multiply)(const REAL *a, const REAL *b, int depth, REAL sum[NAM
 }
 
 /* Adds (or, in the first block of k, stores) the products of two panels' tile. */
-static void NAME(tile)(const struct host_gemm *g, const REAL *a, const REAL *b, int64_t m0, int rows, int64_t n0, int cols,
-                       int depth, bool first, REAL *c)
+static void NAME(tile)(const struct host_gemm *g, const REAL *a, const REAL *b, int64_t m0, int rows, int64_t n0,
+                       int cols, int depth, bool first, REAL *c)
 {
     REAL sum[NAME(ROWS)][NAME(COLS)];
     for (int i = 0; i < rows; i += NAME(ROWS))
         for (int j = 0; j < cols; j += NAME(COLS)) {
             NAME(multiply)(a + (size_t)i * depth, b + (size_t)j * depth, depth, sum);
-            int height = rows - i < NAME(ROWS) ? rows - i : NAME(ROWS), width = cols - j < NAME(COLS) ? cols - j : NAME(COLS);
+            int height = at_most(rows - i, NAME(ROWS)), width = at_most(cols - j, NAME(COLS));
             for (int r = 0; r < height; r++) {
                 REAL *to = c + (m0 + i + r) * g->n + n0 + j;
                 for (int s = 0; s < width; s++) to[s] = first ? sum[r][s] : to[s] + sum[r][s];

@@ -1,5 +1,5 @@
-/* host_image.c: see host_image.h. An image's static shared memory is its thread-local block (host_shim.h): this thread's
- * instance of it is filled with garbage before each block, as is the dynamic part. */
+/* host_image.c: see host_image.h. An image's static shared memory is its thread-local block (host_shim.h): this
+ * thread's instance of it is filled with garbage before each block, as is the dynamic part. */
 #include "device/host_image.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -82,8 +82,8 @@ static status check_sanitizer(const char *path, struct err *e)
     static const char mark[] = "__asan_init";
     bool found = memmem(data, len, mark, sizeof mark - 1) != NULL;
     mem_free(data);
-    return found ? err_set(e, LATHE_DEVICE, "%s is built with the address sanitizer and this program is not: compile it "
-                           "without, or build lathe with SAN=-fsanitize=address,undefined", path)
+    return found ? err_set(e, LATHE_DEVICE, "%s is built with the address sanitizer and this program is not: compile "
+                           "it without, or build lathe with SAN=-fsanitize=address,undefined", path)
                  : LATHE_OK;
 }
 
@@ -123,8 +123,8 @@ static status bind_image(struct dev_module *m, struct err *e)
     struct lathe_host_runtime runtime = {LATHE_HOST_ABI, m->block, host_block_wait, host_block_active};
     bind(&runtime, &m->image);
     if (m->image.abi != LATHE_HOST_ABI)
-        return err_set(e, LATHE_DEVICE, "%s was compiled by another version of lathe (%u, this one needs %d): delete it",
-                       m->path, m->image.abi, LATHE_HOST_ABI);
+        return err_set(e, LATHE_DEVICE, "%s was compiled by another version of lathe (%u, this one needs %d): delete "
+                       "it", m->path, m->image.abi, LATHE_HOST_ABI);
     return find_static_shared(m, e);
 }
 

@@ -25,8 +25,8 @@ void host_image_close(struct dev_module *m);
 status host_image_function(struct dev_module *m, const char *name, struct dev_function **out, struct err *e);
 
 /* Runs grid[0] x grid[1] x grid[2] blocks, x fastest, each to its end. The sizes are legal (host.c), and bytes at most
- * HOST_MAX_SHARED. Fails as host_block_run does, naming kernel and block. Every other launch of a function lets the last
- * thread of each block go first, so that threads that forgot a barrier differ from one launch to the next. */
+ * HOST_MAX_SHARED. Fails as host_block_run does, naming kernel and block. Every other launch of a function lets the
+ * last thread of each block go first, so that threads that forgot a barrier differ from one launch to the next. */
 status host_image_launch(struct dev_function *f, const struct host_shared *shared, const uint32_t grid[3],
                          const uint32_t block[3], uint32_t bytes, void **args, struct err *e);
 

@@ -1,4 +1,4 @@
-/* host_scan.h: the kernels that a preprocessed .cu text defines. No C++ is parsed beyond what their declarations need. */
+/* host_scan.h: the kernels that a preprocessed .cu text defines. C++ is parsed no further than that needs. */
 #ifndef LATHE_DEVICE_HOST_SCAN_H
 #define LATHE_DEVICE_HOST_SCAN_H
 

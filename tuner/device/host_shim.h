@@ -84,8 +84,8 @@ typedef void (*lathe_host_call_fn)(void **args);
 /* The keyword may not follow `static`, to which __shared__ expands; only alignas(number) is understood. */
 #define alignas(...) __attribute__((aligned(__VA_ARGS__)))
 /* All thread-local variables of an image are shared memory, so the program can fill them with garbage before a block
- * (`used`, for the compiler must not believe that it sees all that is stored there); the address sanitizer, which guards
- * only ordinary variables, gets those. */
+ * (`used`, for the compiler must not believe that it sees all that is stored there); the address sanitizer, which
+ * guards only ordinary variables, gets those. */
 #if LATHE_HOST_SANITIZE
 #define __shared__ static
 #else
@@ -192,7 +192,10 @@ static inline int __syncthreads_or(int p)
 {
     return (int)lathe_host_wait_for(LATHE_HOST_WAIT_SYNCTHREADS_OR, 0, p != 0, 0);
 }
-static inline void __syncwarp(unsigned mask = 0xffffffffu) { lathe_host_wait_for(LATHE_HOST_WAIT_SYNCWARP, mask, 0, 0); }
+static inline void __syncwarp(unsigned mask = 0xffffffffu)
+{
+    lathe_host_wait_for(LATHE_HOST_WAIT_SYNCWARP, mask, 0, 0);
+}
 static inline unsigned __ballot_sync(unsigned mask, int p)
 {
     return (unsigned)lathe_host_wait_for(LATHE_HOST_WAIT_BALLOT, mask, p != 0, 0);

@@ -1,5 +1,5 @@
-// host_kernels.cu: kernels for test_host.c. Each shows one thing that the host device imitates; what is right is computed
-// anew in the test.
+// host_kernels.cu: kernels for test_host.c and test_host_faults.c. Each shows one thing that the host device imitates;
+// what is right is computed anew in the test.
 #define FULL 0xffffffffu
 
 static __device__ __forceinline__ int linear_thread()

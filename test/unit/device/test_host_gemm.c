@@ -56,7 +56,8 @@ static struct matrices make(const struct host_gemm *g)
         for (int64_t j = 0; j < g->n; j++) {
             double sum = 0;
             for (int64_t k = 0; k < g->k; k++)
-                sum += x.wide_a[g->trans_a ? k * g->m + i : i * g->k + k] * x.wide_b[g->trans_b ? j * g->k + k : k * g->n + j];
+                sum += x.wide_a[g->trans_a ? k * g->m + i : i * g->k + k] *
+                       x.wide_b[g->trans_b ? j * g->k + k : k * g->n + j];
             x.want[i * g->n + j] = sum;
         }
     return x;
@@ -75,10 +76,10 @@ static void check(struct host_gemm g)
     host_gemm_f64(&g, x.wide_a, x.wide_b, x.wide_c);
     for (size_t i = 0; i < x.nc; i++) {
         double scale = sqrt((double)g.k);
-        if (!(fabs((double)x.c[i] - x.want[i]) <= 3e-6 * scale))
-            fail_msg("f32 %dx%dx%d: element %zu is %g, not %g", (int)g.m, (int)g.n, (int)g.k, i, (double)x.c[i], x.want[i]);
-        if (!(fabs(x.wide_c[i] - x.want[i]) <= 1e-14 * scale))
-            fail_msg("f64 %dx%dx%d: element %zu is %g, not %g", (int)g.m, (int)g.n, (int)g.k, i, x.wide_c[i], x.want[i]);
+        double narrow = (double)x.c[i], wide = x.wide_c[i], want = x.want[i];
+        if (!(fabs(narrow - want) <= 3e-6 * scale) || !(fabs(wide - want) <= 1e-14 * scale))
+            fail_msg("%dx%dx%d: element %zu is %g in f32 and %g in f64, not %g", (int)g.m, (int)g.n, (int)g.k, i,
+                     narrow, wide, want);
     }
     drop(&x);
 }
@@ -88,7 +89,8 @@ static void test_sizes(void **state)
     static const int64_t sizes[][3] = {{1, 1, 1},    {1, 7, 300},   {17, 65, 130}, {64, 256, 128}, {65, 257, 129},
                                        {3, 8, 256},  {5, 300, 1},   {130, 1, 17},  {4, 4, 257}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int t = 0; t < 4; t++) check((struct host_gemm){sizes[s][0], sizes[s][1], sizes[s][2], t & 1, t & 2, false});
+        for (int t = 0; t < 4; t++)
+            check((struct host_gemm){sizes[s][0], sizes[s][1], sizes[s][2], t & 1, t & 2, false});
 }
 
 static void test_tf32(void **state)
@@ -115,7 +117,8 @@ static void test_tf32(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         float unit = 1.0f, c;
         host_gemm_f32(&one, &cases[i].in, &unit, &c);
-        if (c != cases[i].out) fail_msg("%a rounds to %a, not %a", (double)cases[i].in, (double)c, (double)cases[i].out);
+        if (c != cases[i].out)
+            fail_msg("%a rounds to %a, not %a", (double)cases[i].in, (double)c, (double)cases[i].out);
     }
     float nan = NAN, unit = 1.0f, c;
     host_gemm_f32(&one, &nan, &unit, &c);
