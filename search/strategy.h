@@ -45,7 +45,7 @@ status strategy_open_limited(const char *name_or_file, char *const *options, int
 void strategy_close(struct strategy *s);            /* NULL is fine */
 const char *strategy_name(const struct strategy *s);    /* as the script declares it */
 const char *strategy_text(const struct strategy *s);    /* the script, as stored with the campaign */
-void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resolved options, "batch=16 kind=hamming" */
+void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resolved options, "batch=8 kind=hamming" */
 
 /* Resumes the script if nothing is pending; else gives the same batch again, whole. *count 0: the script has ended (the
  * space is done, or it returned). A script that fails, loops for ever or yields what is no configuration:

@@ -10,7 +10,7 @@ return strategy {
   options = {
     kind = choice { "hamming", "adjacent", help = "neighbours: one parameter to any other value, or one step" },
     first = boolean { true, help = "move when a batch has a better one; false: look at all, take the best" },
-    batch = integer { 16, min = 1, max = 100000, help = "neighbours asked for at once" },
+    batch = integer { 8, min = 1, max = 100000, help = "neighbours asked for at once" },
   },
   run = function(tune, space, opt)
     local known = {}                                    -- configuration -> its result

@@ -3,15 +3,24 @@
 
 local M = { prelude = dofile("search/prelude.lua") }
 
--- A strategy's table, from a file in search/strategies.
-function M.load(name)
+-- The strategy that a script returns.
+function M.load_text(text, name)
   local env = setmetatable({}, { __index = function(_, k)
     local found = M.prelude.strategy[k]
     if found == nil then found = _G[k] end
     if found == nil then error("unknown name " .. tostring(k), 2) end
     return found
   end })
-  return assert(loadfile("search/strategies/" .. name .. ".lua", "t", env))()
+  return assert(load(text, "@" .. name, "t", env))()
+end
+
+-- The same, of a file in search/strategies.
+function M.load(name)
+  local path = "search/strategies/" .. name .. ".lua"
+  local file = assert(io.open(path))
+  local text = file:read("a")
+  file:close()
+  return M.load_text(text, path)
 end
 
 -- kernels: { { name = "k1", sizes = { 4, 3 } }, ... }: a grid each, all of it valid. Configurations are interned.
@@ -74,8 +83,8 @@ function result:better_than(other)
   return self.ok and (not other.ok or self.value < other.value)
 end
 
--- Runs a strategy until it ends or `budget` configurations were asked for. cost(config) is its objective, nil: a failure.
--- Returns the configurations in the order asked for, the sizes of the batches, and whether it ended by itself.
+-- Runs a strategy until it ends or `budget` configurations were asked for. cost(config) is its objective, nil: it
+-- failed. Returns the configurations in the order asked for, the sizes of the batches, and whether it ended by itself.
 function M.run(strategy, space, options, cost, budget)
   local asked, batches = {}, {}
   local tune = {}

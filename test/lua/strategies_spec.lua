@@ -116,3 +116,16 @@ describe("local", function()
     end
   end)
 end)
+
+describe("the example in docs/strategies.md", function()
+  local text = assert(io.open("docs/strategies.md")):read("a"):match("```lua\n(.-)```")
+
+  it("runs, and asks for each configuration once", function()
+    local strategy = mock.load_text(text, "docs/strategies.md")
+    math.randomseed(1)
+    local space = two_kernels()
+    local asked, _, ended = mock.run(strategy, space, { "patience=3" }, bowl)
+    assert.is_true(ended)
+    assert_each_once(asked, space)
+  end)
+end)

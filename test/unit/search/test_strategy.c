@@ -431,7 +431,7 @@ static void test_options(void **state)
 {
     struct trace t;
     assert_int_equal(run_named(1, "local", NULL, 1, 1, &t), LATHE_OK);
-    assert_string_equal(t.options_text, "batch=16 first=true kind=hamming");
+    assert_string_equal(t.options_text, "batch=8 first=true kind=hamming");
     mem_free(t.places);
     assert_int_equal(run_named(1, "local", "kind=adjacent first=false batch=3 batch=4", 1, 1, &t), LATHE_OK);
     assert_string_equal(t.options_text, "batch=4 first=false kind=adjacent");
@@ -475,7 +475,7 @@ static void test_which_strategies_there_are(void **state)
     assert_int_equal(strategy_declared_options("local", o, 1), 3);
     assert_string_equal(o[0].name, "batch");
     assert_string_equal(o[0].type, "integer");
-    assert_string_equal(o[0].text_default, "16");
+    assert_string_equal(o[0].text_default, "8");
     assert_string_equal(o[0].range, "1..100000");
     assert_int_equal(strategy_declared_options("nothing", o, 8), -1);
 }
