@@ -1,7 +1,171 @@
 -- linear: Y = epilogue(X W^T + b), float32, row-major; KernelBench level 2 problem 59 by default.
 -- Another activation is another `epilogue`; every kernel fuses it, and the verifier evaluates it in double.
 
-local rows_fit = "BM % TM == 0 and BN % TN == 0"
+-- simt: one fused kernel ----------------------------------------------------------------------------------------------
+
+local tiles = "ceil_div(M, BM) * ceil_div(N, BN)"
+local last_block = "REDUCE == 'last_block'"
+
+-- A dimension of the split sums: whole tiles where the last block adds them up, which leaves them as threads hold them.
+local function padded_to(dim, tile)
+  return string.format("select(%s, ceil_div(%s, %s) * %s, %s)", last_block, dim, tile, tile, dim)
+end
+
+local simt = {
+  "simt", source = "simt.cu", summary = "one fused float32 FMA kernel",
+  requires = { { "sm >= 70 or sm == 0", "needs Volta or later, or the host" } },
+  params = {
+    { "TRANSPOSED", { false, true }, help = "compute W X^T and turn it over on the way out, or X W^T" },
+    { "BM", { 16, 32, 64, 128, 256 }, help = "rows of Y that a block computes" },
+    { "BN", { 16, 32, 64, 128, 256 }, help = "columns of Y that a block computes" },
+    { "TM", { 4, 8, 16 }, help = "rows that a thread computes" },
+    { "TN", { 4, 8, 16 }, help = "columns that a thread computes" },
+    { "LANES_M", { 2, 4, 8, 16 }, help = "threads of a warp along M; the other 32 / LANES_M lie along N" },
+    { "BK", { 8, 16, 32 }, help = "elements of k in shared memory at once, a stage" },
+    { "UNROLL", { 8, 16, 32 }, help = "steps of k unrolled in the inner loop" },
+    { "FRAGMENTS", { 1, 2 }, help = "2: the next step's operands are read while these are multiplied" },
+    { "LAYOUT", { "transposed", "padded" }, help = "of tiles in shared memory: [k][row], or [row][k] with gaps" },
+    { "FILL", { "register", "async" }, help = "to shared memory through registers, or by asynchronous copies" },
+    { "STAGES", { 1, 2, 4 }, help = "tiles in shared memory at once" },
+    { "VEC", { 1, 2, 4 }, help = "floats that a global load or store moves" },
+    { "PREFETCH", { 0, 128 }, when = "FILL == 'async' and VEC == 4", help = "bytes of L2 that a copy asks for" },
+    { "MIN_BLOCKS", { 1, 2, 4 }, help = "blocks that an SM must be able to hold, which limits registers" },
+    { "SPLIT_K", { 1, 2, 4, 8, 16, 32 }, help = "blocks that share a tile's k, whose sums are then added up" },
+    { "REDUCE", { "second_kernel", "last_block" }, when = "SPLIT_K > 1", help = "who adds them up" },
+    { "STORE", { "direct", "shared" }, when = "SPLIT_K == 1 and not TRANSPOSED",
+      help = "to Y from registers, or through shared memory a row at a time" },
+    { "GROUP", { 1, 2, 8 }, when = "SPLIT_K == 1 and ceil_div(M, BM) > 1",
+      help = "rows of blocks walked together, so that they share W in L2" },
+  },
+  let = {
+    { "threads", "(BM // TM) * (BN // TN)" },
+    { "warp_m", "LANES_M * TM" },
+    { "warp_n", "32 // LANES_M * TN" },
+    { "step", "select(LAYOUT == 'padded', 4, 1)" },     -- elements of k that the inner loop takes at once
+    { "stage_floats", "select(LAYOUT == 'padded', (BM + BN) * (BK + 4), BK * (BM + BN + 8))" },
+    { "out_floats", "select(TRANSPOSED or STORE == 'shared', BM // TM * (BN + 4), 0)" },
+    { "smem", "4 * max(STAGES * stage_floats, out_floats)" },
+    -- Registers that a thread needs, about: its sums, operands, pieces on their way to shared memory, addresses. Fitted
+    -- to what NVRTC 13 made of random configurations for sm_90a.
+    { "pieces", "ceil_div(BM * BK, VEC * threads) + ceil_div(BN * BK, VEC * threads)" },
+    { "operands", "FRAGMENTS * (TM + TN) * select(LAYOUT == 'padded', 2, 1)" },
+    { "filling", "select(FILL == 'async', 3 * pieces, pieces + ceil_div((BM + BN) * BK, threads))" },
+    { "registers", "20 + TM * TN + operands + filling" },
+    { "register_limit", "min(max_registers_per_thread, max_registers_per_sm // (threads * MIN_BLOCKS) // 8 * 8)" },
+  },
+  constraints = {
+    -- The static assertions of simt.cu; test/cli/linear.bats proves that they agree.
+    { "BM % warp_m == 0 and BN % warp_n == 0", "warps must tile the block's tile" },
+    { "threads <= max_threads_per_block", "a block has that many threads at most" },
+    { "BK % UNROLL == 0 and UNROLL % step == 0", "UNROLL must divide BK into whole steps" },
+    { "FRAGMENTS == 1 or UNROLL // step % 2 == 0", "two sets of operands alternate, so the steps must be even" },
+    { "LAYOUT == 'padded' or threads % (4 * BK) == 0", "each thread must load the same k of every row" },
+    { "LAYOUT == 'transposed' or threads % (BK // VEC) == 0", "each thread must load the same k of every row" },
+    { "LAYOUT == 'padded' or FILL == 'register' or VEC == 1", "an asynchronous copy cannot turn a vector" },
+    { "select(FILL == 'async', STAGES >= 2, STAGES <= 2)", "asynchronous copies need 2 stages, registers at most 2" },
+    -- What device and size demand.
+    { "FILL == 'register' or sm >= 80 or sm == 0", "asynchronous copies need sm_80 or later" },
+    { "K % VEC == 0", "rows of X and W must begin at a multiple of VEC floats" },
+    { "smem <= max_shared_per_block", "a block has that much shared memory at most" },
+    { "SPLIT_K <= ceil_div(K, BK)", "each of the blocks that share a tile's k needs some of it" },
+    { "M + BM < 2147483648 and N + BN < 2147483648", "rows and columns are counted in 32 bits" },
+    -- What cannot be good.
+    { "threads >= 64", "blocks of one warp leave most of an SM idle" },
+    { "BM <= 8 * BN and BN <= 8 * BM", "a long thin tile of a block reads more of X and W than a square one" },
+    { "warp_m <= 4 * warp_n and warp_n <= 4 * warp_m", "a warp's long thin tile reads more of shared memory" },
+    { "UNROLL * TM * TN <= 2048", "the inner loop would not fit the instruction cache" },
+    { "registers <= register_limit", "registers would spill to memory" },
+    { "MIN_BLOCKS * threads <= max_threads_per_sm", "an SM does not hold so many threads" },
+    { "MIN_BLOCKS * (smem + 1024) <= max_shared_per_sm", "an SM does not have so much shared memory" },
+    { "MIN_BLOCKS == 1 or register_limit < min(2 * registers, max_registers_per_thread)",
+      "registers are not limited by it, so it is the same as 1" },
+  },
+  workspace = {
+    { "partial", "f32", { "SPLIT_K", padded_to("M", "BM"), padded_to("N", "BN") }, when = "SPLIT_K > 1" },
+    { "tickets", "u32", { tiles }, when = "SPLIT_K > 1 and " .. last_block, zero = "once" },
+  },
+  steps = {
+    launch { "linear_simt", grid = { tiles, 1, "SPLIT_K" }, block = "threads", shared = "smem",
+             args = { "X", "W", "Y", "partial", "tickets", "M", "N", "K", "epilogue" } },
+    launch { "linear_simt_reduce", when = "SPLIT_K > 1 and not (" .. last_block .. ")",
+             grid = "ceil_div(M * N, 256 * VEC)", block = 256, args = { "partial", "Y", "M", "N", "epilogue" } },
+  },
+}
+
+-- epilogue: a GEMM by cuBLAS, then one fused kernel -------------------------------------------------------------------
+
+-- As many blocks as the work needs, or a fixed number that share it.
+local function blocks(needed)
+  return string.format("select(GRID == 'one_shot', %s, min(%s, PER_SM * sm_count))", needed, needed)
+end
+
+local function pass(from, when)
+  return launch { "linear_epilogue", when = when, grid = blocks "ceil_div(ceil_div(M, ITEMS) * (N // VEC), BLOCK)",
+                  block = "BLOCK", args = { from, "Y", "M", "N", "epilogue" } }
+end
+
+local to_z, to_y = "not TRANSPOSED and not IN_PLACE", "not TRANSPOSED and IN_PLACE"
+
+local epilogue = {
+  "epilogue", source = "epilogue.cu", summary = "a cuBLAS GEMM, then one fused kernel",
+  params = {
+    { "TRANSPOSED", { false, true }, help = "the GEMM computes W X^T, and the kernel turns it over; or X W^T" },
+    { "IN_PLACE", { false, true }, when = "not TRANSPOSED", help = "the GEMM writes to Y, and the kernel works there" },
+    { "VEC", { 1, 2, 4 }, help = "floats that a global load or store moves" },
+    { "ITEMS", { 1, 2, 4, 8, 16 }, when = "not TRANSPOSED", help = "rows that a thread computes" },
+    { "TILE_M", { 32, 64, 128 }, when = "TRANSPOSED", help = "rows of Y in the tile turned over in shared memory" },
+    { "TILE_N", { 32, 64, 128 }, when = "TRANSPOSED", help = "columns of Y in that tile" },
+    { "BLOCK", { 64, 128, 256, 512, 1024 }, help = "threads a block" },
+    { "GRID", { "one_shot", "grid_stride" }, help = "as many blocks as there is work, or a fixed number that loop" },
+    { "PER_SM", { 1, 2, 4, 8, 16 }, when = "GRID == 'grid_stride'", help = "blocks an SM that loop" },
+  },
+  let = {
+    { "smem", "select(TRANSPOSED, TILE_N * (TILE_M + 1) * 4, 0)" },
+  },
+  constraints = {
+    -- The static assertions of epilogue.cu; test/cli/linear.bats proves that they agree.
+    { "BLOCK <= max_threads_per_block", "a block has that many threads at most" },
+    { "not TRANSPOSED or TILE_M * TILE_N % (BLOCK * VEC) == 0", "each warp must move as many pieces of the tile" },
+    -- What device and size demand.
+    { "N % VEC == 0", "rows of Y must begin at a multiple of VEC floats" },
+    { "not TRANSPOSED or M % VEC == 0", "rows of the transposed product must begin at a multiple of VEC floats" },
+    { "smem <= max_shared_per_block", "a block has that much shared memory at most" },
+    -- What cannot be good.
+    { "not TRANSPOSED or TILE_M * TILE_N <= 32 * BLOCK", "a thread holds its part of the tile in registers" },
+    { "ITEMS * VEC <= 32", "a thread holds its elements in registers" },
+    { "GRID == 'one_shot' or PER_SM * BLOCK <= max_threads_per_sm", "an SM does not hold so many threads" },
+  },
+  workspace = {
+    { "Z", "f32", { "M", "N" }, when = to_z },
+    { "Zt", "f32", { "N", "M" }, when = "TRANSPOSED" },
+  },
+  steps = {
+    gemm { "X", "W", "Z", trans_b = true, when = to_z },
+    gemm { "X", "W", "Y", trans_b = true, when = to_y },
+    gemm { "W", "X", "Zt", trans_b = true, when = "TRANSPOSED" },
+    pass("Z", to_z),
+    pass("Y", to_y),
+    launch { "linear_epilogue_transposed", when = "TRANSPOSED", block = "BLOCK", shared = "smem",
+             grid = blocks "ceil_div(M, TILE_M) * ceil_div(N, TILE_N)", args = { "Zt", "Y", "M", "N", "epilogue" } },
+  },
+}
+
+-- baselines -----------------------------------------------------------------------------------------------------------
+
+local z = { { "Z", "f32", { "M", "N" } } }
+local plain = launch { "linear_epilogue_plain", grid = "ceil_div(M * N, 256)", block = 256,
+                       args = { "Z", "Y", "M", "N", "epilogue" } }
+
+local baselines = {
+  { "cublas_sgemm", source = "plain.cu", summary = "cuBLAS SGEMM, then a plain epilogue kernel", workspace = z,
+    steps = { gemm { "X", "W", "Z", trans_b = true }, plain } },
+  { "cublas_tf32", source = "plain.cu", summary = "the same with TF32 allowed", workspace = z,
+    steps = { gemm { "X", "W", "Z", trans_b = true, compute = "tf32" }, plain } },
+  { "cublas_sgemm_alone", summary = "cuBLAS SGEMM without the epilogue", workspace = z, checked = false,
+    steps = { gemm { "X", "W", "Z", trans_b = true } } },
+}
+
+-- the problem ---------------------------------------------------------------------------------------------------------
 
 return problem {
   name = "linear",
@@ -10,7 +174,8 @@ return problem {
   scalars = { { "s", 2.0 } },
   tensors = {
     { "X", "f32", { "M", "K" }, fill = uniform(0, 1) },
-    { "W", "f32", { "N", "K" }, fill = uniform("-1/sqrt(K)", "1/sqrt(K)") },   -- nn.Linear's initial distribution
+    -- nn.Linear's initial distribution
+    { "W", "f32", { "N", "K" }, fill = uniform("-1/sqrt(K)", "1/sqrt(K)") },
     { "b", "f32", { "N" }, fill = uniform("-1/sqrt(K)", "1/sqrt(K)") },
     { "Y", "f32", { "M", "N" }, output = true },
   },
@@ -19,39 +184,6 @@ return problem {
   tolerance = { atol = 1e-4, rtol = 1e-4, times_sgemm_error = 2 },
   flops = "2.0*M*N*K",
   bytes = "4.0*(M*K + N*K + N + M*N)",
-  kernels = {
-    -- (example of the format; the kernels' owner replaces these)
-    { "simt", source = "simt.cu", summary = "one fused fp32 FMA kernel",
-      requires = { "sm >= 70 or sm == 0" },
-      params = {
-        { "BM", { 32, 64, 128 }, help = "rows of the block tile" },
-        { "SPLIT_K", { 1, 2, 4 }, help = "blocks that share a tile's K" },
-        { "REDUCE", { "second_kernel", "last_block" }, when = "SPLIT_K > 1" },
-      },
-      let = { { "threads", "BM // 2" }, { "smem", "BM * 32 * 4" } },
-      constraints = { { "threads <= max_threads_per_block", "a block has that many threads at most" }, "smem <= max_shared_per_block" },
-      workspace = { { "partial", "f32", { "SPLIT_K", "M", "N" }, when = "SPLIT_K > 1" },
-                    { "tickets", "u32", { "ceil_div(M, BM)" }, when = "SPLIT_K > 1", zero = "once" } },
-      steps = {
-        launch { "linear_simt", grid = { "ceil_div(N, BM)", "ceil_div(M, BM)", "SPLIT_K" }, block = "threads", shared = "smem",
-                 args = { "X", "W", "Y", "partial", "tickets", "M", "N", "K", "epilogue" } },
-        launch { "linear_reduce", when = "SPLIT_K > 1 and REDUCE == 'second_kernel'", grid = "ceil_div(M*N, 256)", block = 256,
-                 args = { "partial", "Y", "M", "N", "epilogue" } },
-      },
-    },
-  },
-  baselines = {
-    -- a kernel whose parameters have one value each (usually none); `eligible` is implied false
-    { "cublas_sgemm", source = "epilogue.cu", summary = "cuBLAS SGEMM, then a plain epilogue kernel",
-      workspace = { { "Z", "f32", { "M", "N" } } },
-      steps = { gemm { "X", "W", "Z", trans_b = true },
-                launch { "linear_epilogue_plain", grid = "ceil_div(M*N, 256)", block = 256, args = { "Z", "Y", "M", "N", "epilogue" } } } },
-    { "cublas_tf32", source = "epilogue.cu", summary = "the same with TF32 allowed",
-      workspace = { { "Z", "f32", { "M", "N" } } },
-      steps = { gemm { "X", "W", "Z", trans_b = true, compute = "tf32" },
-                launch { "linear_epilogue_plain", grid = "ceil_div(M*N, 256)", block = 256, args = { "Z", "Y", "M", "N", "epilogue" } } } },
-    { "cublas_sgemm_alone", summary = "cuBLAS SGEMM without the epilogue", checked = false,
-      workspace = { { "Z", "f32", { "M", "N" } } },
-      steps = { gemm { "X", "W", "Z", trans_b = true } } },
-  },
+  kernels = { simt, epilogue },
+  baselines = baselines,
 }
