@@ -13,8 +13,7 @@ extern "C" __global__ void scale(float *x, float *y, unsigned int *seen, int n)
 #endif
     float v = i < n ? 2.0f * x[i] : 0.0f;
 #if LATHE_BUG == LATHE_BUG_hang
-    volatile int spin = 1;
-    while (spin) { }
+    while (*(volatile unsigned int *)seen == 0) { }
 #elif LATHE_BUG == LATHE_BUG_overrun
     if (i == 0) y[n] = 1.0f;
 #elif LATHE_BUG == LATHE_BUG_underrun

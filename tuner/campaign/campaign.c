@@ -295,12 +295,15 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
     status s = open_bench(c, e);
     if (s) return s;
     campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_STARTED});
+    c->progress.phase = "baselines";
     s = run_baselines(c, e);
+    c->progress.phase = "search";
     if (!s) s = run_search(c, e);
     if (s) return s;
     if (c->interrupted || c->device_gone) return c->device_gone ? (*e = c->err, e->code) : LATHE_OK;
     if (!c->nleaders) return LATHE_OK;
     out->winner_trial = c->leaders[0].id;
+    c->progress.phase = "final";
     if (c->request->top > 0) s = final_run(c, &out->winner_trial, e);
     return s;
 }
@@ -310,6 +313,7 @@ static void default_progress(struct campaign *c)
     struct campaign_progress *p = &c->progress;
     p->best_ms = p->baseline_ms = NAN;
     p->device = c->target.name;
+    p->phase = "setting up";
     p->budget_trials = c->request->trials;
     p->budget_seconds = c->request->seconds;
     if (!p->budget_trials && p->budget_seconds <= 0) p->budget_trials = DEFAULT_TRIALS;

@@ -40,6 +40,7 @@ struct campaign_progress {
     uint64_t space_size;
     const char *device;             /* target's name */
     int compiling, running;         /* trials in these stages now */
+    const char *phase;              /* "setting up", "baselines", "search", "final" */
 };
 
 struct campaign_request {

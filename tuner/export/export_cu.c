@@ -103,7 +103,7 @@ static void print_provenance(struct exporter *x)
         comment(x->out, "baseline", sb_str(&line));
         sb_free(&line);
     }
-    sb_addf(&line, "%lld of campaign %lld, seed-checked, by lathe %s", (long long)json_integer_value(json_object_get(trial, "id")),
+    sb_addf(&line, "%lld of campaign %lld, by lathe %s", (long long)json_integer_value(json_object_get(trial, "id")),
             (long long)json_integer_value(json_object_get(trial, "campaign")), text_of(pr, "tool_version"));
     comment(x->out, "trial", sb_str(&line));
     sb_free(&line);

@@ -87,10 +87,15 @@ static status print_checks(struct exporter *x, struct err *e)
         bool open = false;
         for (int s = 0; s < k->scope.count; s++) open |= x->known[s].type == VALUE_NONE && expr_uses(expr, s);
         if (!open) continue;
-        sb_add(x->out, "    if (!(");
+        struct strbuf text = {0}, *file = x->out;
+        x->out = &text;
         status s = export_expr(x, expr, e);
+        x->out = file;
+        bool certain = !s && !strcmp(sb_str(&text), "1");
+        if (!s && !certain) sb_addf(x->out, "    if (!(%s)) return cudaErrorInvalidValue;", sb_str(&text));
+        sb_free(&text);
         if (s) return s;
-        sb_add(x->out, ")) return cudaErrorInvalidValue;");
+        if (certain) continue;
         if (k->constraints[c].reason) sb_addf(x->out, " // %s", k->constraints[c].reason);
         sb_add(x->out, "\n");
     }
@@ -273,14 +278,29 @@ static const char GEMM_HELPER[] =
     "    return s == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;\n"
     "}\n";
 
+/* Whether a step's condition is decided already, and how. A step that never runs is left out: its kernel may not even be
+ * in the source. */
+enum decided { DEPENDS, ALWAYS, NEVER };
+static enum decided decide(const struct exporter *x, const struct step *step)
+{
+    if (!step->when) return ALWAYS;
+    for (int s = 0; s < x->k->scope.count; s++)
+        if (x->known[s].type == VALUE_NONE && expr_uses(step->when, s)) return DEPENDS;
+    bool runs;
+    struct err ignored;
+    if (expr_eval_bool(step->when, x->slots, &runs, &ignored)) return DEPENDS;
+    return runs ? ALWAYS : NEVER;
+}
+
 /* check: only the argument checks of launches, before anything runs. */
 static status print_steps(struct exporter *x, bool check, struct err *e)
 {
     for (int i = 0; i < x->k->nsteps; i++) {
         const struct step *step = &x->k->steps[i];
-        if (check && step->kind == STEP_GEMM) continue;
+        enum decided decided = decide(x, step);
+        if ((check && step->kind == STEP_GEMM) || decided == NEVER) continue;
         sb_add(x->out, "    ");
-        if (step->when) {
+        if (decided == DEPENDS) {
             sb_add(x->out, "if (");
             status s = export_expr(x, step->when, e);
             if (s) return s;

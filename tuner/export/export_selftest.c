@@ -227,9 +227,10 @@ static status print_check_function(struct exporter *x, struct err *e)
     for (int i = 0; i < p->ntensors; i++) sb_addf(x->out, "    cudaFree(%s);\n", p->tensors[i].name);
     sb_add(x->out, "    printf(\"");
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "%s%s=%%lld", i ? " " : "", p->dims[i].name);
-    sb_add(x->out, ": %s, relative Frobenius error %.3g\\n\"");
+    sb_add(x->out, ": \"");
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, ", (long long)%s", p->dims[i].name);
-    sb_add(x->out, ", refused ? \"refused\" : bad ? \"WRONG\" : \"right\", r2 > 0 ? sqrt(d2 / r2) : sqrt(d2));\n"
+    sb_add(x->out, ");\n    if (refused) puts(\"refused\");\n"
+                   "    else printf(\"%s, relative Frobenius error %.3g\\n\", bad ? \"WRONG\" : \"right\", r2 > 0 ? sqrt(d2 / r2) : sqrt(d2));\n"
                    "    return refused ? -1 : bad == 0;\n}\n\n");
     return LATHE_OK;
 }
@@ -249,8 +250,9 @@ static const char SELFTEST_HEAD[] =
     "{\n"
     "    lathe_state ^= lathe_state << 13, lathe_state ^= lathe_state >> 7, lathe_state ^= lathe_state << 17;\n"
     "    return a + (b - a) * ((double)(lathe_state >> 11) * 0x1p-53);\n"
-    "}\n"
-    "static inline double lathe_normal(double mean, double deviation)\n"
+    "}\n\n";
+static const char SELFTEST_NORMAL[] =
+    "static double lathe_normal(double mean, double deviation)\n"
     "{\n"
     "    return mean + deviation * sqrt(-2 * log(1 - lathe_uniform(0, 1))) * cos(6.283185307179586 * lathe_uniform(0, 1));\n"
     "}\n\n";
@@ -276,6 +278,11 @@ static void print_main(struct exporter *x)
 status export_selftest(struct exporter *x, struct err *e)
 {
     sb_add(x->out, SELFTEST_HEAD);
+    for (int i = 0; i < x->p->ntensors; i++)
+        if (!x->p->tensors[i].output && x->p->tensors[i].fill == FILL_NORMAL) {
+            sb_add(x->out, SELFTEST_NORMAL);
+            break;
+        }
     status s = LATHE_OK;
     if (x->p->reference.kind == REFERENCE_KERNEL) s = print_reference_kernel(x, e);
     if (!s) s = print_check_function(x, e);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Part of every key: raise it when the meaning of a source or option changes. */
@@ -75,6 +76,18 @@ static long long size_limit(void)
     return (mib < 1 ? 1 : mib > 1 << 20 ? 1 << 20 : mib) << 20;
 }
 
+enum { LEFTOVER_SECONDS = 3600 };
+
+/* Whole images are "KEY.image"; "KEY.image.PID..." is a compiler's work in progress, or what one that was killed left. */
+static bool is_image(const struct entry *x, const char *name, time_t modified)
+{
+    const char *suffix = strstr(name, ".image");
+    if (!suffix) return false;
+    if (!suffix[6]) return true;
+    if (time(NULL) - modified > LEFTOVER_SECONDS) unlink(x->path);
+    return false;
+}
+
 void cache_trim(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -83,11 +96,9 @@ void cache_trim(const char *dir)
     int n = 0, cap = 0;
     long long total = 0;
     for (struct dirent *f; (f = readdir(d));) {
-        size_t len = strlen(f->d_name);
-        if (len < 6 || strcmp(f->d_name + len - 6, ".image")) continue;
         struct entry x = {.path = path_join(dir, f->d_name)};
         struct stat st;
-        if (stat(x.path, &st) || !S_ISREG(st.st_mode)) {
+        if (stat(x.path, &st) || !S_ISREG(st.st_mode) || !is_image(&x, f->d_name, st.st_mtime)) {
             mem_free(x.path);
             continue;
         }
