@@ -399,6 +399,29 @@ static void test_repeats_are_passed_on(void **state)
     mem_free(t.places);
 }
 
+/* Whatever a script was doing when memory ran out, that is a failure of the script; with enough it works. */
+static void test_every_amount_of_memory(void **state)
+{
+    struct world w = open_world(2);
+    int failed = 0, worked = 0;
+    for (size_t memory = 10000; memory < 150000; memory += memory < 80000 ? 397 : 4001) {
+        struct strategy *s;
+        struct trace t = {0};
+        char *options[] = {"batch=50"};
+        status st = strategy_open_limited("random", options, 1, w.spaces, 2, 1, memory, 60, &s, &err);
+        if (!st) {
+            st = drive(&w, s, 0, &t);
+            strategy_close(s);
+        }
+        if (st && !strstr(err.text, "memory"))
+            fail_msg("%zu bytes: %s: %s", memory, status_name(st), err.text);
+        st ? failed++ : worked++;
+        mem_free(t.places);
+    }
+    assert_true(failed > 50 && worked > 5);
+    close_world(&w);
+}
+
 static void test_interrupt(void **state)
 {
     struct world w = open_world(1);
@@ -619,6 +642,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_proposal),
         cmocka_unit_test(test_errors_of_asking_can_be_caught),
         cmocka_unit_test(test_repeats_are_passed_on),
+        cmocka_unit_test(test_every_amount_of_memory),
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_a_large_batch),
         cmocka_unit_test(test_options),
