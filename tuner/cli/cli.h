@@ -24,8 +24,8 @@ struct command {
     status (*run)(const struct cli *cli, void *args, struct err *e);
 };
 
-extern const struct command command_tune, command_best, command_show, command_export, command_space, command_doctor,
-    command_query, command_help, command_version;
+extern const struct command command_tune, command_best, command_show, command_export, command_space, command_check,
+    command_doctor, command_query, command_help, command_version;
 
 /* argv[0] is the program's name. Runs a command; LATHE_USAGE for one that there is not. */
 status cli_run(const struct cli *cli, int argc, char *const *argv, struct err *e);

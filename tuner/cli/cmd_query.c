@@ -131,7 +131,7 @@ static status query_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_query = {
     .name = "query",
     .summary = "answers an SQL question from the database, which it cannot change",
-    .details = "The tables and views are described in docs/database.md; "
+    .details = "The tables and views are described in docs/schema.md; "
                "`lathe query \"SELECT name, sql FROM sqlite_schema\"` prints them.",
     .options = query_options,
     .args_size = sizeof(struct query_args),

@@ -45,11 +45,18 @@ static json_t *lines_json(const char *text)
 {
     json_t *lines = json_array();
     while (*text) {
+        text += strspn(text, " ");
         size_t len = strcspn(text, "\n");
         json_array_append_new(lines, json_stringn(text, len));
         text += len + (text[len] == '\n');
     }
     return lines;
+}
+
+/* An integer as long as it is one exactly. */
+static json_t *whole_number(double v)
+{
+    return v < 9e15 ? json_integer((json_int_t)v) : json_real(v);
 }
 
 static status count_json(const struct view *v, struct err *e)
@@ -60,7 +67,7 @@ static status count_json(const struct view *v, struct err *e)
     for (int i = 0; i < v->count; i++) {
         const struct member *m = &v->members[i];
         char *why = refusals(m);
-        json_t *cartesian = m->space ? json_real(space_cartesian(m->space)) : json_null();
+        json_t *cartesian = m->space ? whole_number(space_cartesian(m->space)) : json_null();
         json_array_append_new(kernels, json_pack("{s:s, s:o, s:I, s:b, s:o}", "kernel", m->kernel->name, "cartesian",
                                                  cartesian, "valid", (json_int_t)(m->space ? space_size(m->space) : 0),
                                                  "runs_here", m->space || m->empty, "refusals", lines_json(why)));
@@ -91,7 +98,7 @@ static void count_text(const struct view *v, struct strbuf *b)
         if (m->space) {
             table_cellf(t, "%.15g", space_cartesian(m->space));
             table_cellf(t, "%llu", (unsigned long long)space_size(m->space));
-            table_cellf(t, "%.2g %%", 100 * (double)space_size(m->space) / space_cartesian(m->space));
+            table_cellf(t, "%.3g %%", 100 * (double)space_size(m->space) / space_cartesian(m->space));
         } else {
             table_cell(t, "");
             table_cell(t, m->empty ? "0" : "not here");
@@ -103,7 +110,7 @@ static void count_text(const struct view *v, struct strbuf *b)
     for (int i = 0; i < v->count; i++) {
         char *why = refusals(&v->members[i]);
         if (*why)
-            sb_addf(b, "\n%s:\n%s\n", v->members[i].kernel->name, why);
+            sb_addf(b, "\n%s:\n%s%s\n", v->members[i].kernel->name, *why == ' ' ? "" : "  ", why);
         mem_free(why);
     }
 }

@@ -63,7 +63,7 @@ static void strategies_help(struct strbuf *b)
         const char *name = strategy_name_at(i);
         help_row(b, name, strategy_summary_at(i));
         int n = strategy_declared_options(name, options, MAX_OPTIONS);
-        for (int k = 0; k < n; k++) {
+        for (int k = 0; k < n && k < MAX_OPTIONS; k++) {
             const struct strategy_option *o = &options[k];
             struct strbuf left = {0}, right = {0};
             sb_addf(&left, "  %s=%s", o->name, o->text_default);

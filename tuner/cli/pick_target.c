@@ -1,72 +1,45 @@
 /* pick_target.c: asks a device for its limits in a child process.
  *
- * The child writes one JSON line to a pipe, {"target": {...}} or {"error": [status, text]}, and ends by _exit, so that
- * none of the parent's exit work runs twice. A child that hangs in a driver is killed after a time limit. */
+ * The child writes one JSON text, {"target": {...}} or {"error": [status, text]}. */
 #include "cli/pick_target.h"
-#include "base/clock.h"
-#include "base/mem.h"
 #include "cli/output.h"
 #include "device/dev.h"
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
+#include "device/forked.h"
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define ANSWER_SECONDS 60.0
+enum { MAX_ANSWER = 16384 };
 
-static void write_all(int fd, const char *s, size_t n)
-{
-    while (n > 0) {
-        ssize_t k = write(fd, s, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            return; /* the parent has gone: nobody to tell */
-        s += k;
-        n -= (size_t)k;
-    }
-}
+struct question {
+    const struct dev_ops *ops;
+    int number;
+};
 
-static void child(int fd, const struct dev_ops *ops, int number)
+/* In the child. */
+static void ask(void *ctx, int fd)
 {
+    const struct question *q = ctx;
     struct err e = {0};
     struct target t = {0};
     struct dev *d = NULL;
     json_t *answer;
-    if (ops->open(number, &d, &t, &e) == LATHE_OK) {
+    if (q->ops->open(q->number, &d, &t, &e) == LATHE_OK) {
         answer = json_pack("{s:o}", "target", target_to_json(&t));
-        ops->close(d);
+        q->ops->close(d);
     } else {
         answer = json_pack("{s:[i,s]}", "error", (int)e.code, e.text);
     }
     struct strbuf b = {0};
     json_line(&b, answer);
-    write_all(fd, sb_str(&b), b.len);
-    _exit(0);
-}
-
-/* Everything that comes until the end of the pipe; false when the time is up. */
-static bool read_answer(int fd, struct strbuf *b)
-{
-    double deadline = clock_seconds() + ANSWER_SECONDS;
-    for (;;) {
-        double left = deadline - clock_seconds();
-        if (left <= 0)
-            return false;
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (poll(&p, 1, (int)(left * 1000) + 1) <= 0)
-            continue;
-        char chunk[4096];
-        ssize_t n = read(fd, chunk, sizeof chunk);
-        if (n == 0)
-            return true;
-        if (n > 0)
-            sb_addn(b, chunk, (size_t)n);
-        else if (errno != EINTR)
-            return true;
+    for (size_t done = 0; done < b.len;) {
+        ssize_t n = write(fd, b.s + done, b.len - done);
+        if (n <= 0)
+            break;              /* the parent has gone: nobody to tell */
+        done += (size_t)n;
     }
+    sb_free(&b);
+    json_decref(answer);
 }
 
 static status understand(const char *device, const char *text, struct target *out, struct err *e)
@@ -90,37 +63,19 @@ static status understand(const char *device, const char *text, struct target *ou
 
 static status ask_device(const char *device, struct target *out, struct err *e)
 {
-    const struct dev_ops *ops;
-    int number = 0, pipe_fd[2];
-    status s = dev_find(device, &ops, &number, e);
+    struct question q;
+    status s = dev_find(device, &q.ops, &q.number, e);
     if (s != LATHE_OK)
         return s;
-    if (pipe(pipe_fd) != 0)
-        return err_set(e, LATHE_IO, "cannot make a pipe: %s", strerror(errno));
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(pipe_fd[0]);
-        child(pipe_fd[1], ops, number);
-    }
-    close(pipe_fd[1]);
-    if (pid < 0) {
-        close(pipe_fd[0]);
-        return err_set(e, LATHE_IO, "cannot start a process: %s", strerror(errno));
-    }
-    struct strbuf answer = {0};
-    bool complete = read_answer(pipe_fd[0], &answer);
-    close(pipe_fd[0]);
-    if (!complete)
-        kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    if (complete)
-        s = understand(device, sb_str(&answer), out, e);
-    else
-        s = err_set(e, LATHE_DEVICE, "%s: no answer within %.0f seconds\n--target sm_90a needs no device", device,
-                    ANSWER_SECONDS);
-    sb_free(&answer);
-    return s;
+    char answer[MAX_ANSWER + 1], why[400] = "";
+    size_t len = 0;
+    if (!forked(ask, &q, ANSWER_SECONDS, answer, MAX_ANSWER, &len, why, sizeof why))
+        return err_set(e, LATHE_DEVICE,
+                       "%s: cannot ask for its limits: %s\n`lathe doctor` shows what is found here; --target sm_90a "
+                       "needs no device",
+                       device, why);
+    answer[len] = 0;
+    return understand(device, answer, out, e);
 }
 
 status pick_target(const char *name, struct target *out, struct err *e)

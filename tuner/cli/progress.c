@@ -196,7 +196,7 @@ static void trial(struct progress *p, const struct campaign_event *ev)
             add_what(&b, ev);
             say(p, GOOD, sb_str(&b));
         }
-    } else if (!(p->outcomes_seen & 1u << r->outcome)) {
+    } else if (r->outcome != OUTCOME_skipped && !(p->outcomes_seen & 1u << r->outcome)) {
         p->outcomes_seen |= 1u << r->outcome;
         add_what(&b, ev);
         sb_add(&b, ": ");

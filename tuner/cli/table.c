@@ -161,6 +161,8 @@ static char *shown(const struct table *t, int row, int column)
         text = "-";
     sb_add(&b, "");
     text_cut(&b, text, t->columns[column].limit);
+    while (b.len && b.s[b.len - 1] == ' ')
+        b.s[--b.len] = 0;
     return sb_take(&b);
 }
 

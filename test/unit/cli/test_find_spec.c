@@ -110,7 +110,8 @@ static void not_found(void **state)
         const char *name, *message;
     } cases[] = {
         {"lineer", "there is no specification 'lineer'\ndid you mean 'linear'? There are: conv, linear, far"},
-        {"zzzzzzzz", "there is no specification 'zzzzzzzz'\nthere are: conv, linear, far; or give the path of a .lua file"},
+        {"zzzzzzzz",
+         "there is no specification 'zzzzzzzz'\nthere are: conv, linear, far; or give the path of a .lua file"},
         {"gone.lua", "gone.lua: no such specification file"},
         {"some/where", "some/where: no such specification file"},
         {"empty", "empty: the folder has no spec.lua\n"
@@ -136,8 +137,8 @@ static void no_directories(void **state)
     struct spec_place place;
     struct err e = {0};
     assert_int_equal(spec_find("linear", "/nowhere/bin/lathe", &place, &e), LATHE_USAGE);
-    assert_string_equal(e.text, "there is no specification 'linear'\nno kernels directory was found: set LATHE_KERNELS to "
-                                "one, or give the path of a .lua file");
+    assert_string_equal(e.text, "there is no specification 'linear'\nno kernels directory was found: set LATHE_KERNELS "
+                                "to one, or give the path of a .lua file");
 }
 
 int main(void)

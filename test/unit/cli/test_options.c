@@ -61,8 +61,8 @@ static void good_lines(void **state)
     assert_false(a.json);
     options_free(rows, &a);
 
-    assert_int_equal(parse("--trials 12 linear --json --db=x=y.db --kernel simt -o out.cu --kernel=epi -q second --seconds 2m",
-                           &a, &e, &help), LATHE_OK);
+    assert_int_equal(parse("--trials 12 linear --json --db=x=y.db --kernel simt -o out.cu --kernel=epi -q second "
+                           "--seconds 2m", &a, &e, &help), LATHE_OK);
     assert_int_equal(a.trials, 12);
     assert_string_equal(a.spec, "linear");
     assert_string_equal(a.more, "second");

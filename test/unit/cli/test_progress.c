@@ -88,6 +88,7 @@ static void plain_lines(void **state)
     trial(&x, 2, OUTCOME_ok, 4.5, "");                          /* no better: no line */
     trial(&x, 3, OUTCOME_wrong, NAN, "Y[3,17] got 0.5\nsecond line\x1b[31m");
     trial(&x, 4, OUTCOME_wrong, NAN, "again");                  /* seen already: no line */
+    trial(&x, 5, OUTCOME_skipped, NAN, "the campaign ended");   /* not the configuration's fault */
     trial(&x, 5, OUTCOME_timeout, NAN, "");
     trial(&x, 6, OUTCOME_ok, 2.5, "");
     x.kernel.eligible = false;

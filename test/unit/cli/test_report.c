@@ -19,11 +19,12 @@ static json_t *read(const char *text)
 }
 
 static const char two[] =
-    "[{\"id\": 12, \"campaign\": 3, \"kernel\": \"simt\", \"problem\": \"linear\", \"size\": {\"M\": 128, \"N\": 64},"
-    "  \"device\": \"NVIDIA H200\", \"time_ms\": 4.9132, \"cold_ms\": null, \"speedup\": 1.0832, \"tflops\": 54.321,"
+    "[{\"id\": 12, \"campaign\": 3, \"kernel\": \"simt\", \"problem\": \"linear\","
+    "  \"size\": {\"M\": 128, \"N\": 64}, \"device\": \"NVIDIA H200\", \"time_ms\": 4.9132,"
+    "  \"cold_ms\": null, \"speedup\": 1.0832, \"tflops\": 54.321,"
     "  \"error\": 3.3e-6, \"configuration\": {\"BM\": 128, \"LAYOUT\": \"padded\", \"ALPHA\": 0.1, \"T\": true}},"
-    " {\"id\": 7, \"campaign\": 3, \"kernel\": \"epilogue\", \"problem\": \"linear\", \"size\": {\"M\": 128, \"N\": 64},"
-    "  \"device\": \"NVIDIA H200\", \"time_ms\": 15.5, \"speedup\": null, \"tflops\": 9.1, \"error\": null,"
+    " {\"id\": 7, \"campaign\": 3, \"kernel\": \"epilogue\", \"problem\": \"linear\","
+    "  \"size\": {\"M\": 128, \"N\": 64}, \"device\": \"NVIDIA H200\", \"time_ms\": 15.5, \"speedup\": null, \"tflops\": 9.1, \"error\": null,"
     "  \"configuration\": {}}]";
 
 static void best_table(void **state)
@@ -75,8 +76,8 @@ static void small_times(void **state)
 
 static void campaign_lines(void **state)
 {
-    json_t *c = read("{\"id\": 3, \"problem\": \"linear\", \"size\": {\"M\": 1}, \"device\": \"host\", \"strategy\": \"local\","
-                     " \"options\": \"kind=hamming\", \"seed\": 7, \"state\": \"finished\", \"seconds\": 61.24,"
+    json_t *c = read("{\"id\": 3, \"problem\": \"linear\", \"size\": {\"M\": 1}, \"device\": \"host\","
+                     " \"strategy\": \"local\", \"options\": \"kind=hamming\", \"seed\": 7, \"state\": \"finished\", \"seconds\": 61.24,"
                      " \"outcomes\": {\"ok\": 2, \"wrong\": 0, \"compile\": 1}, \"trials\": [{}, {}, {}]}");
     struct strbuf b = {0};
     report_campaign(&b, c);
@@ -99,8 +100,8 @@ static void reasons_and_trials(void **state)
     sb_free(&b);
     json_decref(reasons);
 
-    json_t *trials = read("[{\"number\": 1, \"id\": 4, \"kernel\": \"a\", \"outcome\": \"ok\", \"time_ms\": 2, \"error\": 1e-7,"
-                          "  \"configuration\": {\"X\": 1}, \"reason\": \"\"},"
+    json_t *trials = read("[{\"number\": 1, \"id\": 4, \"kernel\": \"a\", \"outcome\": \"ok\", \"time_ms\": 2,"
+                          "  \"error\": 1e-7, \"configuration\": {\"X\": 1}, \"reason\": \"\"},"
                           " {\"number\": 2, \"id\": 5, \"kernel\": \"b\", \"outcome\": \"wrong\", \"time_ms\": null,"
                           "  \"configuration\": {\"X\": 2}, \"reason\": \"Y[0,0]\"}]");
     report_trials(&b, trials, 0, 80);

@@ -21,7 +21,7 @@ static void aligned(void **state)
     table_cellf(t, "%.1f", 12.25);
     table_cell(t, "");
     table_cell(t, "x");
-    table_cell(t, "longer");
+    table_cell(t, "longer\n");
     table_cell(t, NULL);
     table_cell(t, NULL);
     table_cell(t, "");

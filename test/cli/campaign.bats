@@ -1,0 +1,257 @@
+# campaign.bats: one small campaign on the host device, and every question that can be asked of what it left.
+load helper
+
+# Small and quick. Of the first nine configurations three are right, three are wrong, three do not compile.
+TUNE="tune tiny --device host --kernel plain --strategy exhaustive --trials 9 --top 2"
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    lathe $TUNE --size M=6 --json >tune.json 2>tune.log || { cat tune.log; return 1; }
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cp "$BATS_FILE_TMPDIR"/lathe.db* .
+}
+
+sql() { sqlite3 lathe.db "$1"; }
+
+@test "tune: one JSON object on stdout, plain text on stderr" {
+    f="$BATS_FILE_TMPDIR/tune.json"
+    [ "$(json "$f" "j ->> 'id'")" = 1 ]
+    [ "$(json "$f" "j ->> 'trials'")" = 9 ]
+    [ "$(json "$f" "j ->> 'state'")" = finished ]
+    [ "$(json "$f" "j ->> 'size' ->> 'N'")" = 7 ]
+    [ "$(json "$f" "json_array_length(j, '$.best')")" = 2 ]
+    [ "$(json "$f" "json_array_length(j, '$.baselines')")" = 1 ]
+    [ "$(json "$f" "(SELECT sum(value) FROM json_each(j, '$.outcomes'))")" = 9 ]
+    for outcome in ok wrong compile; do
+        [ "$(json "$f" "j ->> 'outcomes' ->> '$outcome'")" = 3 ]
+    done
+    [ -s "$BATS_FILE_TMPDIR/tune.log" ]
+    ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$BATS_FILE_TMPDIR/tune.log"
+    grep -q "best so far" "$BATS_FILE_TMPDIR/tune.log"
+    grep -q "FLAW=compile: compile: .*this flaw does not compile" "$BATS_FILE_TMPDIR/tune.log"
+    [ "$(grep -c ": wrong: " "$BATS_FILE_TMPDIR/tune.log")" = 1 ]
+}
+
+@test "tune: a table, the database, and the command that comes next" {
+    split lathe $TUNE --size M=6 --quiet --db o.db
+    [ "$status" -eq 0 ]
+    [ -z "$errors" ]
+    [[ "$out" == "campaign 1: tiny M=6 N=7 K=9 on "*"strategy exhaustive"* ]]
+    [[ "$out" == *"rank"*"trial"*"kernel"*"time ms"*"error"*"configuration"* ]]
+    [[ "$out" == *$'\nbase'* ]]
+    [[ "$out" == *"next: lathe export --campaign 1 --db o.db -o winner.cu" ]]
+    next="$(tail -1 .out)"
+    split eval "${next#next: }"
+    [ "$status" -eq 0 ]
+    [ -s winner.cu ]
+}
+
+@test "tune: another campaign goes into the same database" {
+    split lathe $TUNE --trials 1 --top 0 --quiet --json
+    [ "$status" -eq 0 ]
+    [ "$(json .out "j ->> 'id'")" = 2 ]
+    [ "$(lathe query --csv "SELECT count(*) FROM campaign" | tr -d '\r' | tail -1)" = 2 ]
+}
+
+@test "tune: a live line on a terminal, and colour only if it is wanted" {
+    command -v script >/dev/null || skip "no script(1) to make a terminal with"
+    command="$LATHE_BIN $TUNE --db t.db"
+    TERM=xterm script -qec "$command" /dev/null >screen </dev/null
+    grep -q $'\r[^\r]*trials.*\033\[K' screen
+    grep -q $'\033\[3[23]m' screen
+    NO_COLOR=1 TERM=xterm script -qec "$command" /dev/null >screen </dev/null
+    ! grep -q $'\033\[3[23]m' screen
+    TERM=dumb script -qec "$command" /dev/null >screen </dev/null
+    ! grep -q $'\033' screen
+}
+
+@test "best: a table, and an array best first" {
+    split lathe best
+    [ "$status" -eq 0 ]
+    [[ "$out" == "tiny M=6 N=7 K=9 on "*", campaign 1"* ]]
+    split lathe best --json
+    [ "$(json .out "json_array_length(j)")" = 3 ]
+    for key in id configuration kernel outcome time_ms error campaign size device rank speedup; do
+        [[ " $(keys .out '$[0]') " == *" $key "* ]]
+    done
+    [ "$(json .out "(SELECT count(*) FROM json_each(j) WHERE value ->> 'outcome' <> 'ok' OR value ->> 'time_ms' <= 0)")" = 0 ]
+    [ "$(json .out "j ->> 0 ->> 'rank'")" = 1 ]
+    split lathe best --top 1 --json
+    [ "$(json .out "json_array_length(j)")" = 1 ]
+}
+
+@test "best: what the filters let through" {
+    split lathe best --json --problem tiny --size M=6 --size N=7,K=9 --device host --kernel plain --campaign 1
+    [ "$(json .out "json_array_length(j)")" = 3 ]
+    fails 1 "no verified configuration for --size M=5 in lathe.db" lathe best --size M=5
+    [[ "$errors" == *"tiny M=6 N=7 K=9 on "* ]]
+    fails 1 "for --problem conv" lathe best --problem conv
+    fails 1 "for --device cuda:0" lathe best --device cuda:0
+    fails 1 "for --kernel nosuch" lathe best --kernel nosuch --json
+    fails 1 "for --campaign 99" lathe best --campaign 99
+}
+
+@test "show: the campaigns, and one with its trials in the order proposed" {
+    split lathe show
+    [ "$status" -eq 0 ]
+    [[ "$out" == campaign*created*problem*strategy* ]]
+    split lathe show --json
+    [ "$(json .out "json_array_length(j)")" = 1 ]
+    split lathe show 1
+    [ "$status" -eq 0 ]
+    [[ "$out" == "campaign 1: tiny M=6 N=7 K=9"* ]]
+    [ "$(grep -c "^ *[0-9]* *[0-9]* *plain *ok" .out)" -gt 0 ]
+    split lathe show 1 --json
+    [ "$(json .out "json_array_length(j, '$.trials')")" = 9 ]
+    [ "$(json .out "(SELECT group_concat(value ->> 'number') FROM json_each(j, '$.trials'))")" = 1,2,3,4,5,6,7,8,9 ]
+    fails 1 "there is no campaign 9" lathe show 9
+    fails 1 "there is no campaign 9" lathe show 9 --json
+}
+
+@test "show: reasons of failures, whole in JSON" {
+    long="$(printf 'kernel.cu(3): error: %0300d' 7)"
+    sql "UPDATE trial SET reason = '$long' WHERE outcome = 'compile'"
+    split lathe show 1
+    grep -Eq "^outcome +count +reason$" .out
+    grep -Eq "^compile +3  kernel.cu\(3\): error: 0*7$" .out
+    split lathe show 1 --json
+    [ "$(json .out "(SELECT value ->> 'reason' FROM json_each(j, '$.reasons') WHERE value ->> 'outcome' = 'compile')")" = "$long" ]
+}
+
+@test "query: table, CSV, JSON" {
+    split lathe query "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c, 2.5 AS a"
+    [ "$out" = $'a  b     c    a\n1  x,"y     2.5' ]
+    lathe query --csv "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c" >csv
+    printf 'a,b,c\r\n1,"x,""y",\r\n' | cmp - csv
+    split lathe query --json "SELECT 1 AS a, NULL AS b, 2.5 AS a, 0.1 AS d"
+    [ "$(json .out "json(j)")" = '[{"a":1,"b":null,"a_2":2.5,"d":0.1}]' ]
+    split lathe query --json "SELECT 1 WHERE 0"
+    [ "$out" = "[]" ]
+    split lathe query "SELECT count(*) AS n FROM trial"
+    [ "$status" -eq 0 ]
+}
+
+@test "query: reads only, and says what is wrong" {
+    before="$(lathe query --csv "SELECT count(*) FROM trial")"
+    fails 2 "" lathe query "DELETE FROM trial"
+    fails 2 "" lathe query "DROP TABLE trial"
+    fails 2 "" lathe query "SELECT 1; SELECT 2"
+    fails 2 "" lathe query "SELEC 1"
+    fails 2 "nosuch" lathe query "SELECT * FROM nosuch"
+    fails 2 "" lathe query "ATTACH 'x.db' AS x"
+    [ ! -e x.db ]
+    [ "$(lathe query --csv "SELECT count(*) FROM trial")" = "$before" ]
+}
+
+@test "export: to a file and to stdout, the best or one trial" {
+    split lathe export -o winner.cu
+    [ "$status" -eq 0 ]
+    [ -z "$out" ]
+    [[ "$errors" == "wrote winner.cu: trial "*" of campaign 1, kernel plain, "* ]]
+    lathe export >stdout.cu
+    cmp winner.cu stdout.cu
+    lathe export -o - --campaign 1 --kernel plain --size M=6 | cmp - winner.cu
+    id="$(lathe query --csv "SELECT id FROM trial WHERE number = 4" | tr -d '\r' | tail -1)"
+    split lathe export --trial "$id" --output=fourth.cu
+    [ "$status" -eq 0 ]
+    grep -q 'extern "C"' fourth.cu
+}
+
+@test "export: what is not verified is refused" {
+    wrong="$(sql "SELECT id FROM trial WHERE outcome = 'wrong' LIMIT 1")"
+    baseline="$(sql "SELECT id FROM trial WHERE number = 0")"
+    fails 1 "its outcome is wrong: " lathe export --trial "$wrong" -o w.cu
+    fails 1 "is a baseline" lathe export --trial "$baseline" -o w.cu
+    fails 1 "there is no trial 12345" lathe export --trial 12345 -o w.cu
+    fails 1 "no verified configuration for --campaign 7" lathe export --campaign 7 -o w.cu
+    fails 2 "--trial already says which one" lathe export --trial "$wrong" --kernel plain
+    [ ! -e w.cu ]
+}
+
+@test "export: a file that cannot be written" {
+    mkdir folder
+    fails 7 "folder" lathe export -o folder
+    fails 7 "nowhere" lathe export -o nowhere/w.cu
+}
+
+@test "tune: nothing valid is exit 1, with the reasons" {
+    sed 's/"none", "wrong", "compile"/"wrong", "compile"/' "$TREE/test/cli/kernels/tiny/spec.lua" >spec.lua
+    cp "$TREE"/test/cli/kernels/tiny/*.cu .
+    split lathe tune spec.lua --device host --kernel plain --strategy exhaustive --trials 4 --db n.db
+    [ "$status" -eq 1 ]
+    [[ "$out" == *"4 trials: 2 compile, 2 wrong"* ]]
+    [[ "$out" == *"next: lathe show 1 --db n.db" ]]
+    [[ "$errors" == *"lathe: "* ]]
+    split lathe tune spec.lua --device host --kernel plain --strategy exhaustive --trials 2 --db n.db --json --quiet
+    [ "$status" -eq 1 ]
+    [ "$(json .out "json_array_length(j, '$.best')")" = 0 ]
+    fails 1 "no verified configuration in n.db" lathe best --db n.db
+}
+
+# many: makes spec.lua, a tiny with some hundred configurations, none of them with a flaw
+many() {
+    cp "$TREE"/test/cli/kernels/tiny/*.cu .
+    sed -e 's/{ 32, 64, 128 }/(function() local t = {} for i = 1, 256 do t[i] = i end return t end)()/' \
+        -e 's/"none", "wrong", "compile"/"none"/' "$TREE/test/cli/kernels/tiny/spec.lua" >spec.lua
+}
+
+recorded() { lathe query --db i.db --csv "SELECT count(*) FROM trial WHERE outcome <> 'in_flight'" | tr -d '\r' | tail -1; }
+
+# interrupted SIGNAL...: a long campaign gets the signals once it has recorded a few trials; sets $code, and $workers to
+# the processes that it had
+interrupted() {
+    rm -f i.db*
+    # a shell starts background jobs with SIGINT ignored, and lathe leaves an ignored signal alone
+    env --default-signal=INT "$LATHE_BIN" tune spec.lua --device host --kernel plain --strategy random --db i.db \
+        --trials 100000 >i.out 2>i.log &
+    pid=$!
+    for i in $(seq 300); do
+        n="$(recorded 2>/dev/null || true)"
+        [ "${n:-0}" -ge 4 ] && break
+        sleep 0.1
+    done
+    workers="$(cat "/proc/$pid/task/$pid/children" 2>/dev/null || true)"
+    for signal in "$@"; do kill -s "$signal" $pid; done
+    code=0
+    wait $pid || code=$?
+}
+
+workers_gone() {
+    for i in $(seq 50); do
+        local left=0
+        for w in $workers; do [ ! -e "/proc/$w/exe" ] || left=1; done
+        [ $left = 0 ] && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+@test "tune: an interrupt ends it cleanly, with what it has" {
+    many
+    interrupted INT
+    [ "$code" -eq 130 ]
+    [[ "$(cat i.out)" == "campaign 1: tiny M=5 N=7 K=9 on "* ]]
+    [[ "$(cat i.out)" == *"next: lathe export --campaign 1 --db i.db -o winner.cu" ]]
+    grep -q "^lathe: interrupted; what was measured is campaign 1 of i.db$" i.log
+    [ "$(sqlite3 i.db "SELECT state FROM campaign")" = interrupted ]
+    [ "$(sqlite3 i.db "SELECT count(*) FROM trial WHERE outcome = 'ok'")" -gt 0 ]
+    workers_gone
+    interrupted TERM
+    [ "$code" -eq 130 ]
+    workers_gone
+}
+
+@test "tune: a second interrupt, or a kill, ends it at once and loses nothing" {
+    many
+    for signals in "INT INT" KILL; do
+        interrupted $signals
+        [ "$code" -eq 130 ] || [ "$code" -eq 137 ]
+        [ "$(sqlite3 i.db "PRAGMA integrity_check")" = ok ]
+        [ "$(recorded)" -ge 4 ]
+        lathe show 1 --db i.db >/dev/null
+        workers_gone
+    done
+}

@@ -1,0 +1,49 @@
+# helper.bash: what every command-line test shares.
+#
+# LATHE_BIN is the program under test (default: build/lathe of this tree). Each test runs in an empty folder of its own.
+# `run` mixes stdout and stderr; where the difference matters, `split` keeps them apart.
+
+bats_require_minimum_version 1.5.0
+
+TREE="$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)"
+LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
+export LATHE_KERNELS="$TREE/test/cli/kernels:$TREE/kernels"
+unset NO_COLOR
+
+lathe() { "$LATHE_BIN" "$@"; }
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+# split COMMAND...: $status, $out, $errors
+split() {
+    status=0
+    "$@" >"$BATS_TEST_TMPDIR/.out" 2>"$BATS_TEST_TMPDIR/.errors" || status=$?
+    out="$(cat "$BATS_TEST_TMPDIR/.out")"
+    errors="$(cat "$BATS_TEST_TMPDIR/.errors")"
+}
+
+# fails STATUS TEXT COMMAND...: that exit code, nothing on stdout, TEXT somewhere on stderr, "lathe: " before it
+fails() {
+    local want="$1" text="$2"
+    shift 2
+    split "$@"
+    if [ "$status" -ne "$want" ]; then
+        echo "exit code $status, not $want: $*"; echo "$out"; echo "$errors"
+        return 1
+    fi
+    if [ -n "$out" ]; then echo "stdout is not empty: $out"; return 1; fi
+    if [[ "$errors" != "lathe: "* ]]; then echo "no message: $errors"; return 1; fi
+    if [[ "$errors" != *"$text"* ]]; then echo "message lacks '$text': $errors"; return 1; fi
+}
+
+# json FILE EXPRESSION: an SQL expression over `j`, the JSON text of the file (sqlite3 reads it; no other tool is needed).
+# Not valid JSON: fails.
+json() {
+    local valid
+    valid="$(sqlite3 :memory: "SELECT json_valid(CAST(readfile('$1') AS TEXT))")"
+    if [ "$valid" != 1 ]; then echo "not JSON: $(head -c 300 "$1")" >&2; return 1; fi
+    sqlite3 :memory: "WITH t(j) AS (SELECT CAST(readfile('$1') AS TEXT)) SELECT $2 FROM t"
+}
+
+# keys FILE PATH: the keys of the object there, sorted, with blanks between
+keys() { json "$1" "(SELECT group_concat(key, ' ') FROM (SELECT key FROM json_each(j, '$2') ORDER BY key))"; }
