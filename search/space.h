@@ -12,9 +12,9 @@
 struct space;
 
 enum neighbourhood { NEIGHBOURS_ADJACENT, NEIGHBOURS_HAMMING };
-/* adjacent: one parameter one step up or down its values (numbers by size, others as written), present or not; Hamming:
+/* adjacent: one parameter one step up or down its values (numbers by size, others as written); Hamming:
  * one parameter to any other value. Where the change activates a conditional parameter, that parameter takes its first
- * valid value. A neighbour that is not valid is left out. */
+ * valid value. A neighbour that is not valid is left out, not stepped over. */
 
 /* problem, kernel and target must outlive the space (target: not needed after opening). An empty space is
  * LATHE_NOTHING, and the message says which requirement is not met or which constraints refused most combinations. A
