@@ -6,6 +6,7 @@ CSTD      = -std=c11 -D_GNU_SOURCE
 WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter -Werror=implicit-function-declaration
 OPT      ?= -O2 -g
 O        ?= build
+JOBS     ?= $(shell nproc 2>/dev/null || echo 1)
 INC       = -Ituner -I. -isystem /usr/include/lua5.4 -I$(O)/gen
 CFLAGS   += $(CSTD) $(WARN) $(OPT) $(INC) -pthread $(SAN)
 LIBDIR   ?= /usr/lib/$(shell $(CC) -dumpmachine)
@@ -37,14 +38,22 @@ BELOW_export   = $(SRC_export) $(BELOW_model)
 BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_search) $(SRC_db) $(BELOW_device)
 BELOW_cli      = $(SRC_all)
 
+# `make V=1` shows the commands
+ifeq ($(V),)
+Q = @
+say = @printf '  %-5s %s\n' $(1) $(2)
+endif
+
 all: $(O)/lathe
 
 $(O)/lathe: $(call obj_of,tuner/main.c) $(OBJ)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
@@ -60,10 +69,10 @@ $(O)/gen/version.h: FORCE
 FORCE:
 $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 	@mkdir -p $(@D)
-	for f in $(STRATEGIES); do n=$$(basename $$f .lua); printf '{ "%s", (const char[]){\n#include "%s.inc"\n, 0} },\n' $$n $$f; done > $@
+	$(Q)for f in $(STRATEGIES); do n=$$(basename $$f .lua); printf '{ "%s", (const char[]){\n#include "%s.inc"\n, 0} },\n' $$n $$f; done > $@
 $(O)/gen/%.inc: %
 	@mkdir -p $(@D)
-	xxd -i < $< > $@.tmp && mv $@.tmp $@
+	$(Q)xxd -i < $< > $@.tmp && mv $@.tmp $@
 
 # test/unit/ROOM/test_NAME.c -> $(O)/test/ROOM/test_NAME
 UNIT_SRC  = $(wildcard test/unit/*/test_*.c)
@@ -71,7 +80,8 @@ UNIT_BIN  = $(patsubst test/unit/%.c,$(O)/test/%,$(UNIT_SRC))
 .SECONDEXPANSION:
 $(O)/test/%: test/unit/%.c $$(call obj_of,$$(BELOW_$$(firstword $$(subst /, ,$$*))))
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
+	$(call say,TEST,$@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
 
 # make unit T=model/test_expr
 unit: $(O)/test/$(T)
@@ -80,17 +90,17 @@ unit: $(O)/test/$(T)
 setup:
 	scripts/setup
 test: setup
-	$(MAKE) O=$(O) all unit-binaries
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all unit-binaries
 	scripts/run-tests $(O)
 demo: setup
-	$(MAKE) O=$(O) all
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all
 	scripts/demo $(O)/lathe
 unit-binaries: $(UNIT_BIN)
 
 # The same tests, everything under AddressSanitizer and UndefinedBehaviorSanitizer, the host device's kernels too.
 ASAN      = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 sanitize: setup
-	$(MAKE) O=$(O)-asan SAN="$(ASAN)" OPT="-O1 -g" all unit-binaries
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-asan SAN="$(ASAN)" OPT="-O1 -g" all unit-binaries
 	LATHE_SANITIZE=1 scripts/run-tests $(O)-asan
 
 # Fuzz targets (clang's libFuzzer): make fuzz F=expr SECONDS=60; the corpus grows in $(O)-fuzz/corpus-F.
