@@ -232,3 +232,5 @@ void strategy_tell(struct strategy *s, int i, const struct answer *a)
     s->told[i] = true;
     s->pending--;
 }
+
+void strategy_interrupt(void) { lua_host_interrupt(); }

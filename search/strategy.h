@@ -49,8 +49,10 @@ void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resol
 
 /* Resumes the script if nothing is pending; else gives the same batch again, whole. *count 0: the script has ended (the
  * space is done, or it returned). A script that fails, loops for ever or yields what is no configuration:
- * LATHE_STRATEGY with file, line and what was yielded; interrupted (lua_host_interrupt): LATHE_INTERRUPTED. */
+ * LATHE_STRATEGY with file, line and what was yielded; interrupted: LATHE_INTERRUPTED. */
 status strategy_ask(struct strategy *s, const struct proposal **batch, int *count, struct err *e);
+/* Ends the script that runs now, or the next one to run. Async-signal-safe. */
+void strategy_interrupt(void);
 /* Answers proposal i of the current batch, in any order, once. */
 void strategy_tell(struct strategy *s, int i, const struct answer *a);
 

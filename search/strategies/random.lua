@@ -1,20 +1,28 @@
--- random: every configuration once, in random order; at any moment an unbiased sample of the space without repeats.
+-- random: every configuration once, in random order; at any moment an unbiased sample without repeats. The kernels of a
+-- problem take turns, so that a small space is not drowned by a large one.
 
 return strategy {
   name = "random",
-  summary = "a uniform random sample without repeats",
+  summary = "a random sample without repeats, the kernels taking turns",
   options = {
     batch = integer { 32, min = 1, max = 100000, help = "configurations asked for at once" },
   },
   run = function(tune, space, opt)
-    local batch = {}
-    for i in shuffled(space:size()) do
-      batch[#batch + 1] = space:at(i)
-      if #batch == opt.batch then
+    local turns, batch = {}, {}
+    for _, kernel in ipairs(space:kernels()) do
+      turns[#turns + 1] = { kernel = kernel, draw = shuffled(space:size(kernel)) }
+    end
+    while #turns > 0 do
+      local turn = table.remove(turns, 1)
+      local i = turn.draw()
+      if i then
+        batch[#batch + 1] = space:at(i, turn.kernel)
+        turns[#turns + 1] = turn
+      end
+      if #batch == opt.batch or #turns == 0 and #batch > 0 then
         tune.evaluate_all(batch)
         batch = {}
       end
     end
-    if #batch > 0 then tune.evaluate_all(batch) end
   end,
 }

@@ -17,7 +17,11 @@ enum { DEFAULT_TRIALS = 100, TICK_MS = 200, COMPILE_SECONDS = 120 };
 /* Set by a signal handler, read between turns of the loop; a process runs one campaign at a time. */
 static volatile sig_atomic_t interrupt_flag;
 
-void campaign_interrupt(void) { interrupt_flag = 1; }
+void campaign_interrupt(void)
+{
+    interrupt_flag = 1;
+    strategy_interrupt();
+}
 
 void campaign_emit(struct campaign *c, struct campaign_event *ev)
 {
