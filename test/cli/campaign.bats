@@ -77,7 +77,8 @@ sql() { sqlite3 lathe.db "$1"; }
     for key in id configuration kernel outcome time_ms error campaign size device rank speedup; do
         [[ " $(keys .out '$[0]') " == *" $key "* ]]
     done
-    [ "$(json .out "(SELECT count(*) FROM json_each(j) WHERE value ->> 'outcome' <> 'ok' OR value ->> 'time_ms' <= 0)")" = 0 ]
+    [ "$(json .out "(SELECT count(*) FROM json_each(j)
+                     WHERE value ->> 'outcome' <> 'ok' OR value ->> 'time_ms' <= 0)")" = 0 ]
     [ "$(json .out "j ->> 0 ->> 'rank'")" = 1 ]
     split lathe best --top 1 --json
     [ "$(json .out "json_array_length(j)")" = 1 ]
@@ -118,7 +119,8 @@ sql() { sqlite3 lathe.db "$1"; }
     grep -Eq "^outcome +count +reason$" .out
     grep -Eq "^compile +3  kernel.cu\(3\): error: 0*7$" .out
     split lathe show 1 --json
-    [ "$(json .out "(SELECT value ->> 'reason' FROM json_each(j, '$.reasons') WHERE value ->> 'outcome' = 'compile')")" = "$long" ]
+    [ "$(json .out "(SELECT value ->> 'reason' FROM json_each(j, '$.reasons')
+                     WHERE value ->> 'outcome' = 'compile')")" = "$long" ]
 }
 
 @test "query: table, CSV, JSON" {
@@ -198,7 +200,10 @@ many() {
         -e 's/"none", "wrong", "compile"/"none"/' "$TREE/test/cli/kernels/tiny/spec.lua" >spec.lua
 }
 
-recorded() { lathe query --db i.db --csv "SELECT count(*) FROM trial WHERE outcome <> 'in_flight'" | tr -d '\r' | tail -1; }
+# recorded: how many trials have ended
+recorded() {
+    lathe query --db i.db --csv "SELECT count(*) FROM trial WHERE outcome <> 'in_flight'" | tr -d '\r' | tail -1
+}
 
 # interrupted SIGNAL...: a long campaign gets the signals once it has recorded a few trials; sets $code, and $workers to
 # the processes that it had

@@ -36,8 +36,8 @@ fails() {
     if [[ "$errors" != *"$text"* ]]; then echo "message lacks '$text': $errors"; return 1; fi
 }
 
-# json FILE EXPRESSION: an SQL expression over `j`, the JSON text of the file (sqlite3 reads it; no other tool is needed).
-# Not valid JSON: fails.
+# json FILE EXPRESSION: an SQL expression over `j`, the JSON text of the file (sqlite3 reads it, so that no other tool
+# is needed). Not valid JSON: fails.
 json() {
     local valid
     valid="$(sqlite3 :memory: "SELECT json_valid(CAST(readfile('$1') AS TEXT))")"

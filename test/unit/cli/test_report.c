@@ -24,7 +24,8 @@ static const char two[] =
     "  \"cold_ms\": null, \"speedup\": 1.0832, \"tflops\": 54.321,"
     "  \"error\": 3.3e-6, \"configuration\": {\"BM\": 128, \"LAYOUT\": \"padded\", \"ALPHA\": 0.1, \"T\": true}},"
     " {\"id\": 7, \"campaign\": 3, \"kernel\": \"epilogue\", \"problem\": \"linear\","
-    "  \"size\": {\"M\": 128, \"N\": 64}, \"device\": \"NVIDIA H200\", \"time_ms\": 15.5, \"speedup\": null, \"tflops\": 9.1, \"error\": null,"
+    "  \"size\": {\"M\": 128, \"N\": 64}, \"device\": \"NVIDIA H200\", \"time_ms\": 15.5,"
+    "  \"speedup\": null, \"tflops\": 9.1, \"error\": null,"
     "  \"configuration\": {}}]";
 
 static void best_table(void **state)
@@ -77,7 +78,8 @@ static void small_times(void **state)
 static void campaign_lines(void **state)
 {
     json_t *c = read("{\"id\": 3, \"problem\": \"linear\", \"size\": {\"M\": 1}, \"device\": \"host\","
-                     " \"strategy\": \"local\", \"options\": \"kind=hamming\", \"seed\": 7, \"state\": \"finished\", \"seconds\": 61.24,"
+                     " \"strategy\": \"local\", \"options\": \"kind=hamming\", \"seed\": 7,"
+                     " \"state\": \"finished\", \"seconds\": 61.24,"
                      " \"outcomes\": {\"ok\": 2, \"wrong\": 0, \"compile\": 1}, \"trials\": [{}, {}, {}]}");
     struct strbuf b = {0};
     report_campaign(&b, c);

@@ -1,5 +1,5 @@
--- tiny: Y = a (X W^T + b), for the command-line tests: a small space, in which two thirds of the configurations have a flaw
--- on purpose, so that every kind of report has something to show.
+-- tiny: Y = a (X W^T + b), for the command-line tests: a small space, in which two thirds of the configurations have a
+-- flaw on purpose, so that every kind of report has something to show.
 return problem {
   name = "tiny",
   summary = "Y = a z, z = X W^T + b",
@@ -27,14 +27,16 @@ return problem {
       let = { { "work", "BLOCK * UNROLL" } },
       constraints = { { "work <= 256", "more would be too much for a test" } },
       steps = {
-        launch { "tiny", grid = "ceil_div(M * N, BLOCK)", block = "BLOCK", args = { "X", "W", "Y", "M", "N", "K", "epilogue" } },
+        launch { "tiny", grid = "ceil_div(M * N, BLOCK)", block = "BLOCK",
+                 args = { "X", "W", "Y", "M", "N", "K", "epilogue" } },
       },
     },
     { "later", source = "tiny.cu", summary = "the same, for chips that a host is not",
       requires = { "sm >= 90" },
       params = { { "BLOCK", { 32, 64 } } , { "UNROLL", { 1 } }, { "ORDER", { "up" } }, { "FLAW", { "none" } } },
       steps = {
-        launch { "tiny", grid = "ceil_div(M * N, BLOCK)", block = "BLOCK", args = { "X", "W", "Y", "M", "N", "K", "epilogue" } },
+        launch { "tiny", grid = "ceil_div(M * N, BLOCK)", block = "BLOCK",
+                 args = { "X", "W", "Y", "M", "N", "K", "epilogue" } },
       },
     },
   },
@@ -42,6 +44,7 @@ return problem {
     { "gemm_then_scale", source = "scale.cu", summary = "a GEMM, then the epilogue",
       workspace = { { "Z", "f32", { "M", "N" } } },
       steps = { gemm { "X", "W", "Z", trans_b = true },
-                launch { "scale", grid = "ceil_div(M * N, 64)", block = 64, args = { "Z", "Y", "M", "N", "epilogue" } } } },
+                launch { "scale", grid = "ceil_div(M * N, 64)", block = 64,
+                         args = { "Z", "Y", "M", "N", "epilogue" } } } },
   },
 }

@@ -1,0 +1,142 @@
+# errors.bats: specifications, strategies, devices and databases that are not right: each has its exit code, and a
+# message that names the file, the field or the value.
+load helper
+
+# spec NAME FROM TO: a copy of kernels/tiny in folder NAME whose specification has TO where FROM was
+spec() {
+    cp -r "$TREE/test/cli/kernels/tiny" "$1"
+    local text
+    text="$(cat "$1/spec.lua")"
+    [[ "$text" == *"$2"* ]]
+    printf '%s\n' "${text/"$2"/"$3"}" >"$1/spec.lua"
+}
+
+# the first configuration in the space's order is a right one
+RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --quiet"
+
+@test "a specification with a syntax error" {
+    spec a 'name = "tiny"' 'name = = "tiny"'
+    fails 2 "a/spec.lua" lathe tune a $RUN
+    [[ "$errors" == *":4:"* ]]
+}
+
+@test "a specification with an unknown key, a wrong type, an unknown name" {
+    spec a 'summary = "one thread an element"' 'sumary = "one thread an element"'
+    fails 2 "a/spec.lua: kernels[1]: unknown key 'sumary'" lathe tune a $RUN
+    [[ "$errors" == *"summary"* ]]
+    spec b '{ "M", 5 }' '{ "M", "five" }'
+    fails 2 "b/spec.lua: dims" lathe tune b $RUN
+    spec c 'work <= 256' 'wrok <= 256'
+    fails 2 "c/spec.lua: kernels.plain.constraints[1]" lathe tune c $RUN
+    [[ "$errors" == *"wrok"*"work"* ]]
+    spec d 'source = "tiny.cu", summary = "one' 'source = "gone.cu", summary = "one'
+    fails 2 "gone.cu" lathe tune d $RUN
+    [ ! -e lathe.db ]
+}
+
+@test "a specification that is no specification" {
+    echo 'return 42' >n.lua
+    fails 2 "n.lua" lathe tune n.lua
+    : >e.lua
+    fails 2 "e.lua" lathe space e.lua
+    echo 'return os.getenv("HOME")' >o.lua
+    fails 2 "o.lua" lathe space o.lua
+    mkdir folder.lua
+    fails 2 "folder.lua" lathe space folder.lua
+    head -c 100000 /dev/urandom >r.lua
+    fails 2 "r.lua" lathe space r.lua
+}
+
+@test "a specification that never ends" {
+    echo 'while true do end' >loop.lua
+    fails 2 "loop.lua" lathe space loop.lua
+    echo 'local t = {} while true do t[#t + 1] = ("x"):rep(1e6) .. #t end' >memory.lua
+    fails 2 "memory.lua" lathe space memory.lua
+}
+
+@test "an empty space" {
+    spec a 'work <= 256' 'work <= 16'
+    fails 1 "work <= 16" lathe space a --target host --kernel plain
+    fails 1 "work <= 16" lathe tune a $RUN
+}
+
+@test "a strategy, an option, a value that there is not" {
+    fails 2 "lokal" lathe tune tiny $RUN --strategy lokal
+    [[ "$errors" == *"local"* ]]
+    fails 2 "kin" lathe tune tiny $RUN --strategy local --option kin=hamming
+    [[ "$errors" == *"kind"* ]]
+    fails 2 "hammer" lathe tune tiny $RUN --strategy local --option kind=hammer
+    [[ "$errors" == *"hamming"* ]]
+    fails 2 "batch" lathe tune tiny $RUN --strategy random --option batch=0
+    split lathe tune tiny $RUN --strategy gone.lua
+    [ "$status" -eq 7 ] || [ "$status" -eq 2 ]
+    [[ "$errors" == *"gone.lua"* ]]
+}
+
+@test "a strategy that fails, or asks for what is no configuration" {
+    echo 'return strategy { name = "bad", summary = "", run = function(tune, space) error("planted") end }' >bad.lua
+    fails 3 "planted" lathe tune tiny $RUN --strategy bad.lua
+    [[ "$errors" == *"bad.lua:1:"* ]]
+    echo 'return strategy { name = "odd", summary = "", run = function(tune, space) tune.evaluate(42) end }' >odd.lua
+    fails 3 "odd.lua" lathe tune tiny $RUN --strategy odd.lua
+    echo 'return 42' >none.lua
+    fails 3 "none.lua" lathe tune tiny $RUN --strategy none.lua
+    echo 'syntax error here' >syntax.lua
+    fails 3 "syntax.lua" lathe tune tiny $RUN --strategy syntax.lua
+}
+
+@test "a device that there is not" {
+    fails 2 "no device 'gpu'" lathe tune tiny --device gpu
+    split lathe doctor --json
+    [ "$(json .out "j ->> 'cuda_usable'")" = 0 ] || skip "this machine has a GPU"
+    fails 4 "" lathe tune tiny --device cuda:0
+    [[ "$errors" == *"--device host"* ]]
+}
+
+@test "a kernel that the device cannot run" {
+    fails 1 "kernel later cannot run on host: sm >= 90: 0 >= 90" lathe tune tiny --device host --kernel later
+}
+
+@test "a database that is none, is another's, is newer, has no folder" {
+    echo "hello" >text.db
+    fails 6 "text.db" lathe tune tiny $RUN --db text.db
+    [ "$(cat text.db)" = hello ]
+    sqlite3 other.db "CREATE TABLE t (a)"
+    fails 6 "other.db" lathe tune tiny $RUN --db other.db
+    lathe tune tiny $RUN --db newer.db >/dev/null
+    sqlite3 newer.db "PRAGMA user_version = 999" >/dev/null
+    fails 6 "newer.db" lathe tune tiny $RUN --db newer.db
+    fails 6 "newer.db" lathe best --db newer.db
+    fails 6 "nowhere" lathe tune tiny $RUN --db nowhere/x.db
+    mkdir folder
+    fails 6 "folder" lathe tune tiny $RUN --db folder
+}
+
+@test "a database that is read-only" {
+    lathe tune tiny $RUN --db r.db >/dev/null
+    chmod a-w r.db
+    lathe best --db r.db >/dev/null
+    [ "$(id -u)" -ne 0 ] || skip "root may write everything"
+    fails 6 "r.db" lathe tune tiny $RUN --db r.db
+}
+
+@test "a database that another process has locked" {
+    lathe tune tiny $RUN --db l.db >/dev/null
+    mkfifo hold
+    sqlite3 l.db <hold >/dev/null &
+    holder=$!
+    exec 9>hold
+    echo "BEGIN EXCLUSIVE;" >&9
+    sleep 0.5
+    fails 6 "l.db" lathe tune tiny $RUN --db l.db
+    exec 9>&-
+    wait $holder || true
+    split lathe tune tiny $RUN --db l.db
+    [ "$status" -eq 0 ]
+}
+
+@test "a winner that cannot be written does not cost the result" {
+    lathe tune tiny $RUN --db w.db >/dev/null
+    fails 7 "/dev/full/x.cu" lathe export --db w.db -o /dev/full/x.cu
+    [ "$(lathe best --db w.db --json | grep -c '"outcome": "ok"')" -eq 1 ]
+}
