@@ -52,11 +52,12 @@
     X(rescore_finalists, "UPDATE trial SET score_ms = coalesce((SELECT median_ms FROM measurement m "                  \
                          "WHERE m.trial_id = trial.id AND m.regime = 'cold' ORDER BY m.id DESC LIMIT 1), time_ms) "    \
                          "WHERE campaign_id = ?1 AND final_rank IS NOT NULL AND score_ms IS NOT NULL")                 \
-    /* the factor gives the next number above the winner's score */                                                    \
-    X(rescore_others, "UPDATE trial SET score_ms = max(time_ms, winner.ms) "                                           \
-                      "FROM (SELECT coalesce((SELECT score_ms FROM trial WHERE campaign_id = ?1 AND final_rank = 1 "   \
-                      "ORDER BY score_ms DESC LIMIT 1), 0.0) * (1 + 2.220446049250313e-16) AS ms) AS winner "          \
-                      "WHERE campaign_id = ?1 AND final_rank IS NULL AND score_ms <> max(time_ms, winner.ms)")
+    /* the factor gives the next number above the last finalist's score */                                             \
+    X(rescore_others, "UPDATE trial SET score_ms = max(time_ms, last.ms) "                                             \
+                      "FROM (SELECT coalesce((SELECT max(score_ms) FROM trial "                                        \
+                      "WHERE campaign_id = ?1 AND final_rank IS NOT NULL), 0.0) "                                      \
+                      "* (1 + 2.220446049250313e-16) AS ms) AS last "                                                  \
+                      "WHERE campaign_id = ?1 AND final_rank IS NULL AND score_ms <> max(time_ms, last.ms)")
 
 enum statement {
 #define X(name, text) STATEMENT_##name,

@@ -1,8 +1,9 @@
 -- local: descent over neighbours, restarted at random until every configuration is known.
 --
--- From a random start, move to a better neighbour until none is better, then start again elsewhere. The kernels of a
--- problem take turns, so that a small space is not drowned by a large one. Neighbours are asked for in random order and
--- in batches, which compile in parallel; what is known already is remembered, never asked for again.
+-- A descent starts at the best of a few random configurations and moves to a better neighbour until none is better.
+-- Each kernel of the problem has a descent of its own, a coroutine that yields the configurations it wants to know; all
+-- of them go ahead together, so no kernel waits for another and the batches compile in parallel. Neighbours are asked
+-- for in random order; what is known already is remembered, never asked for again.
 
 return strategy {
   name = "local",
@@ -10,10 +11,20 @@ return strategy {
   options = {
     kind = choice { "hamming", "adjacent", help = "neighbours: one parameter to any other value, or one step" },
     first = boolean { true, help = "move when a batch has a better one; false: look at all, take the best" },
-    batch = integer { 8, min = 1, max = 100000, help = "neighbours asked for at once" },
+    starts = integer { 4, min = 1, max = 1000, help = "random configurations of which a descent starts at the best" },
+    batch = integer { 8, min = 1, max = 100000, help = "neighbours of a kernel asked for at once" },
   },
   run = function(tune, space, opt)
     local known = {}                                    -- configuration -> its result
+
+    -- Asks for a list, in the descent's coroutine; the better of `best` and what came.
+    local function ask(list, best)
+      for _, result in ipairs(coroutine.yield(list)) do
+        known[result.config] = result
+        if not best or result:better_than(best) then best = result end
+      end
+      return best
+    end
 
     local function better_neighbour(here)
       local best, unknown = here, {}
@@ -26,34 +37,42 @@ return strategy {
       for i in shuffled(#unknown) do
         if opt.first and best ~= here then return best end
         batch[#batch + 1], left = unknown[i], left - 1
-        if #batch == opt.batch or left == 0 then
-          for _, result in ipairs(tune.evaluate_all(batch)) do
-            known[result.config] = result
-            if result:better_than(best) then best = result end
-          end
-          batch = {}
-        end
+        if #batch == opt.batch or left == 0 then best, batch = ask(batch, best), {} end
       end
       return best
     end
 
-    local starts = {}                                   -- one a kernel: its configurations in random order
-    for _, kernel in ipairs(space:kernels()) do
-      starts[#starts + 1] = { kernel = kernel, draw = shuffled(space:size(kernel)) }
-    end
-    while #starts > 0 do
-      local turn = table.remove(starts, 1)
-      local i = turn.draw()
-      while i and known[space:at(i, turn.kernel)] do i = turn.draw() end
-      if i then
-        starts[#starts + 1] = turn
-        local here = tune.evaluate(space:at(i, turn.kernel))
-        known[here.config] = here
-        repeat
-          local from = here
-          here = better_neighbour(from)
-        until here == from
+    local function descents(kernel)
+      local draw = shuffled(space:size(kernel))
+      while true do
+        local starts = {}
+        for i in draw do
+          local config = space:at(i, kernel)
+          if not known[config] then starts[#starts + 1] = config end
+          if #starts == opt.starts then break end
+        end
+        if #starts == 0 then return end
+        local here, from = ask(starts), nil
+        repeat from, here = here, better_neighbour(here) until here == from
       end
+    end
+
+    local live = {}                                     -- the descents that go on, and what each is to be told next
+    for _, kernel in ipairs(space:kernels()) do
+      live[#live + 1] = { go = coroutine.wrap(function() descents(kernel) end) }
+    end
+    while #live > 0 do
+      local all, still = {}, {}
+      for _, d in ipairs(live) do
+        local list = d.go(d.told)
+        if list then
+          d.first, d.count, still[#still + 1] = #all + 1, #list, d
+          table.move(list, 1, #list, #all + 1, all)
+        end
+      end
+      local results = #all > 0 and tune.evaluate_all(all) or {}
+      for _, d in ipairs(still) do d.told = table.move(results, d.first, d.first + d.count - 1, 1, {}) end
+      live = still
     end
   end,
 }

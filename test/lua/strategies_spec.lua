@@ -53,8 +53,11 @@ for _, case in ipairs {
     end)
 
     it("keeps to its batch size", function()
-      local _, batches = mock.run(strategy, two_kernels(), options, bowl)
-      local size = mock.prelude.resolve(strategy, options).batch
+      local space = two_kernels()
+      local _, batches = mock.run(strategy, space, options, bowl)
+      local opt = mock.prelude.resolve(strategy, options)
+      -- local asks for its kernels together, and for its starts at once
+      local size = strategy.options.starts and math.max(opt.batch, opt.starts) * #space:kernels() or opt.batch
       for _, n in ipairs(batches) do assert.is_true(n <= size) end
     end)
 
@@ -90,11 +93,24 @@ describe("local", function()
     end
   end)
 
-  it("starts in every kernel", function()
-    local space = mock.space { { name = "k1", sizes = big }, { name = "k2", sizes = { 2, 2 } } }
-    local asked, kernels = mock.run(mock.load("local"), space, {}, bowl, 200), {}
-    for _, c in ipairs(asked) do kernels[c.kernel] = true end
-    assert.is_true(kernels.k1 and kernels.k2)
+  it("goes down in every kernel at the same time", function()
+    local space = mock.space { { name = "k1", sizes = big }, { name = "k2", sizes = big } }
+    local asked, count = mock.run(mock.load("local"), space, {}, bowl, 100), { k1 = 0, k2 = 0 }
+    for _, c in ipairs(asked) do count[c.kernel] = count[c.kernel] + 1 end
+    assert.is_true(count.k1 >= 30 and count.k2 >= 30)
+  end)
+
+  it("starts at the best of its starts", function()
+    local space, first = mock.space { { name = "k", sizes = { 1000 } } }, nil
+    local neighbours = space.neighbours
+    function space:neighbours(config, kind)
+      first = first or config
+      return neighbours(self, config, kind)
+    end
+    local asked = mock.run(mock.load("local"), space, { "starts=6" }, function(c) return c.at[1] end, 20)
+    local best = math.huge
+    for i = 1, 6 do best = math.min(best, asked[i].at[1]) end
+    assert.are.equal(best, first.at[1])
   end)
 
   it("moves at once with first, and looks at all neighbours without", function()
@@ -110,7 +126,7 @@ describe("local", function()
         moves[#moves + 1] = asked
         return neighbours(self, ...)
       end
-      mock.run(mock.load("local"), space, { "batch=4", "first=" .. case[1] }, cost)
+      mock.run(mock.load("local"), space, { "starts=1", "batch=4", "first=" .. case[1] }, cost)
       assert.are.equal(1, moves[1])
       assert.are.equal(case[2], moves[2])
     end

@@ -454,13 +454,13 @@ static void test_options(void **state)
 {
     struct trace t;
     assert_int_equal(run_named(1, "local", NULL, 1, 1, &t), LATHE_OK);
-    assert_string_equal(t.options_text, "batch=8 first=true kind=hamming");
+    assert_string_equal(t.options_text, "batch=8 first=true kind=hamming starts=4");
     mem_free(t.places);
     assert_int_equal(run_named(1, "local", "kind=adjacent first=false batch=3 batch=4", 1, 1, &t), LATHE_OK);
-    assert_string_equal(t.options_text, "batch=4 first=false kind=adjacent");
+    assert_string_equal(t.options_text, "batch=4 first=false kind=adjacent starts=4");
     mem_free(t.places);
     static const char *const bad[][2] = {
-        {"bacth=3", "strategy local has no option 'bacth'; it has: batch, first, kind"},
+        {"bacth=3", "strategy local has no option 'bacth'; it has: batch, first, kind, starts"},
         {"batch=0", "option batch of strategy local: an integer from 1 to 100000 was expected, got '0'"},
         {"batch=x", "an integer from 1 to 100000 was expected, got 'x'"},
         {"batch=1.5", "an integer from 1 to 100000 was expected, got '1.5'"},
@@ -495,7 +495,7 @@ static void test_which_strategies_there_are(void **state)
         for (int j = 0; j < n; j++)
             assert_true(strlen(o[j].help) > 5 && strlen(o[j].text_default) > 0 && strlen(o[j].range) > 0);
     }
-    assert_int_equal(strategy_declared_options("local", o, 1), 3);
+    assert_int_equal(strategy_declared_options("local", o, 1), 4);
     assert_string_equal(o[0].name, "batch");
     assert_string_equal(o[0].type, "integer");
     assert_string_equal(o[0].text_default, "8");
