@@ -48,7 +48,7 @@ local simt = {
     -- Registers that a thread needs, about: its sums, operands, pieces on their way to shared memory, addresses. Fitted
     -- to what NVRTC 13 made of random configurations for sm_90a.
     { "pieces", "ceil_div(BM * BK, VEC * threads) + ceil_div(BN * BK, VEC * threads)" },
-    { "operands", "FRAGMENTS * (TM + TN) * select(LAYOUT == 'padded', 2, 1)" },
+    { "operands", "FRAGMENTS * (TM + TN) * select(LAYOUT == 'padded', 5, 2) // 2" },
     { "filling", "select(FILL == 'async', 3 * pieces, pieces + ceil_div((BM + BN) * BK, threads))" },
     { "registers", "20 + TM * TN + operands + filling" },
     { "register_limit", "min(max_registers_per_thread, max_registers_per_sm // (threads * MIN_BLOCKS) // 8 * 8)" },
