@@ -113,10 +113,13 @@ static void size_cell(struct table *t, const json_t *row)
     sb_free(&b);
 }
 
-static void configuration_cell(struct table *t, const json_t *row)
+/* A trial that is not ok (a baseline may be shown all the same) has its outcome behind its configuration, if `tell`. */
+static void configuration_cell(struct table *t, const json_t *row, bool tell)
 {
     struct strbuf b = {0};
     report_configuration(&b, json_object_get(row, "configuration"));
+    if (tell && strcmp(tree_text(row, "outcome"), "ok") != 0 && *tree_text(row, "outcome"))
+        sb_addf(&b, "%s(%s)", b.len ? " " : "", tree_text(row, "outcome"));
     table_cell(t, sb_str(&b));
     sb_free(&b);
 }
@@ -160,7 +163,7 @@ static void best_row(struct table *t, const json_t *trial, const struct trial_la
     number_cell(t, trial, "speedup", "%.*fx", 2);
     number_cell(t, trial, "tflops", "%.*f", l->tflops);
     number_cell(t, trial, "error", "%.*e", 1);
-    configuration_cell(t, trial);
+    configuration_cell(t, trial, true);
 }
 
 static void common_line(struct strbuf *b, const json_t *trial, const struct trial_layout *l)
@@ -294,7 +297,7 @@ void report_trials(struct strbuf *b, const json_t *trials, int limit, int column
         table_cell(t, tree_text(r, "outcome"));
         number_cell(t, r, "time_ms", "%.*f", digits);
         number_cell(t, r, "error", "%.*e", 1);
-        configuration_cell(t, r);
+        configuration_cell(t, r, false);
         table_cell(t, tree_text(r, "reason"));
     }
     if (from > 0)

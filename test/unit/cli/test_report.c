@@ -48,6 +48,7 @@ static void mixed_table(void **state)
     json_t *best = read(two), *baselines = read(two);
     json_object_set_new(json_object_get(json_array_get(best, 1), "size"), "M", json_integer(1));
     json_object_set_new(json_array_get(best, 1), "device", json_string("host"));
+    json_object_set_new(json_array_get(baselines, 0), "outcome", json_string("wrong"));
     json_array_remove(baselines, 1);
     struct strbuf b = {0};
     report_best(&b, best, baselines, false);
@@ -57,7 +58,7 @@ static void mixed_table(void **state)
         "BM=128 LAYOUT=padded ALPHA=0.1 T=true\n"
         "   2      7  M=1 N=64    host         epilogue   15.500         -    9.100        -\n"
         "base     12  M=128 N=64  NVIDIA H200  simt        4.913     1.08x   54.321  3.3e-06  "
-        "BM=128 LAYOUT=padded ALPHA=0.1 T=true\n");
+        "BM=128 LAYOUT=padded ALPHA=0.1 T=true (wrong)\n");
     sb_free(&b);
     json_decref(best);
     json_decref(baselines);
