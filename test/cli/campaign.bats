@@ -127,7 +127,7 @@ sql() { sqlite3 lathe.db "$1"; }
     split lathe query "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c, 2.5 AS a"
     [ "$out" = $'a  b     c    a\n1  x,"y     2.5' ]
     lathe query --csv "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c" >csv
-    printf 'a,b,c\r\n1,"x,""y",\r\n' | cmp - csv
+    printf 'a,b,c\n1,"x,""y",\n' | cmp - csv
     split lathe query --json "SELECT 1 AS a, NULL AS b, 2.5 AS a, 0.1 AS d"
     [ "$(json .out "json(j)")" = '[{"a":1,"b":null,"a_2":2.5,"d":0.1}]' ]
     split lathe query --json "SELECT 1 WHERE 0"

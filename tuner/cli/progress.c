@@ -99,7 +99,9 @@ void progress_counts(struct strbuf *b, const struct campaign_progress *c)
     sb_add(b, "  ");
     progress_duration(b, c->seconds);
     double left = seconds_left(c);
-    if (!isnan(left)) {
+    if (c->phase && !strcmp(c->phase, "final")) {
+        sb_add(b, ", final: the best are measured again");
+    } else if (!isnan(left)) {
         sb_add(b, ", about ");
         progress_duration(b, left);
         sb_add(b, " left");

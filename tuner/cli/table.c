@@ -231,7 +231,7 @@ static void csv_field(struct strbuf *b, const char *text, bool last)
         sb_addn(b, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
     if (quote)
         sb_add(b, "\"");
-    sb_add(b, last ? "\r\n" : ",");
+    sb_add(b, last ? "\n" : ",");
 }
 
 void table_csv(const struct table *t, struct strbuf *b)

@@ -26,7 +26,7 @@ void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(pr
 int table_rows(const struct table *t);
 
 void table_print(const struct table *t, struct strbuf *b); /* header, then rows, two blanks between columns */
-void table_csv(const struct table *t, struct strbuf *b);   /* RFC 4180: header line, CRLF, quoted where needed */
+void table_csv(const struct table *t, struct strbuf *b);   /* RFC 4180 but for lines that end in LF: header line, quoted where needed */
 
 int text_width(const char *utf8); /* columns on a terminal */
 /* Appends text, with control characters as blanks, cut to `limit` columns with "..." at its end (0: whole). */

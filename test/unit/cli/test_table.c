@@ -48,7 +48,7 @@ static void no_rows(void **state)
     assert_string_equal(b.s, "a  b\n");
     sb_free(&b);
     table_csv(t, &b);
-    assert_string_equal(b.s, "a,b\r\n");
+    assert_string_equal(b.s, "a,b\n");
     sb_free(&b);
     table_free(t);
 }
@@ -102,7 +102,7 @@ static void limited_column(void **state)
     assert_string_equal(b.s, "r         n\n01234...  1\n");
     sb_free(&b);
     table_csv(t, &b);           /* CSV is never cut */
-    assert_string_equal(b.s, "r,n\r\n0123456789,1\r\n");
+    assert_string_equal(b.s, "r,n\n0123456789,1\n");
     sb_free(&b);
     table_free(t);
 }
@@ -118,7 +118,7 @@ static void csv(void **state)
     table_cell(t, "");
     struct strbuf b = {0};
     table_csv(t, &b);
-    assert_string_equal(b.s, "\"a,b\",c\r\n\"say \"\"x\"\"\",\"two\nlines\"\r\n\" lead\",\r\n");
+    assert_string_equal(b.s, "\"a,b\",c\n\"say \"\"x\"\"\",\"two\nlines\"\n\" lead\",\n");
     sb_free(&b);
     table_free(t);
 }
