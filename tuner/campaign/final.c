@@ -24,7 +24,7 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
 {
     struct measure_options o = {.regime = regime, .incumbent_ms = NAN};
     if (regime == REGIME_SUSTAINED) {
-        o.run_seconds = 1.5;
+        o.run_seconds = 2;
     } else {
         o.idle_seconds = on_gpu(c) ? 0.7 : 0;
         o.launches = on_gpu(c) ? 25 : 7;
@@ -189,7 +189,7 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
         if (!s && !l->baseline && !c->interrupted) s = verify_entry(c, &entries[i], e);
     }
     if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
-    if (!s && on_gpu(c)) s = measure_all(c, entries, n, REGIME_SUSTAINED, 1, e);
+    if (!s && on_gpu(c)) s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);
     if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
     for (int i = 0; i < n; i++) close_entry(&entries[i]);
     mem_free(entries);
