@@ -1,0 +1,89 @@
+# includes.bats: scripts/check-includes finds a violation of each kind, planted in a copy of the sources. All are planted
+# at once and looked for one by one, so the compiler runs twice and not twenty times.
+load helper
+
+setup_file() {
+    export CHECK="$TREE/scripts/check-includes" COPY="$BATS_FILE_TMPDIR/copy" REPORT="$BATS_FILE_TMPDIR/report"
+    mkdir "$COPY"
+    cp -r "$TREE/tuner" "$TREE/search" "$TREE/db" "$COPY"
+    cd "$COPY" || return 1
+
+    plant tuner/base/hash.c '#include "campaign/campaign.h"'     # upwards
+    plant tuner/trial/cache.c '#include "db/store.h"'            # two rooms that must not know each other
+    plant db/query.c '#include "../tuner/device/dev.h"'          # by another way of writing the path
+    plant search/space.c '#include "./../db/query.h"'
+    plant tuner/model/value.h '#include "device/target_of.h"'    # in a header, which others include
+    echo '#include "model/outcome.h"' >tuner/device/target_of.h
+    plant tuner/model/plan.c $'#ifdef NEVER\n#  include  "trial/bench.h"\n#endif'   # where the compiler does not look
+    plant tuner/campaign/memo.c $'#define IT "cli/cli.h"\n#include IT'              # where the text does not say it
+    plant tuner/cli/table.c '#include "device/../trial/../model/value.h"'           # right, if oddly written
+    plant tuner/export/export_cu.c '#include <lua.h>'            # foreign headers
+    plant tuner/trial/verify.c '#include <sqlite3.h>'
+    plant tuner/cli/output.c '#include <uv.h>'
+    plant tuner/cli/help.c '#include "trial/child.h"'            # child.h includes uv.h
+    plant db/store.c '#include "cuda.h"'
+    plant tuner/trial/measure.c '#include <cublas_v2.h>'
+    plant tuner/campaign/final.c '#include <dlfcn.h>'
+    plant tuner/base/rng.h '#include <lua5.4/lauxlib.h>'
+    mkdir tuner/attic                                            # a room that nobody has declared
+    echo '#include "base/err.h"' >tuner/attic/old.c
+    plant tuner/trial/worker.c '#include "attic/old.h"'
+    echo '#include "model/value.h"' >tuner/attic/old.h
+    not "$CHECK" "$COPY" >"$REPORT"
+}
+
+# plant FILE TEXT: adds the lines at the end
+plant() { printf '%s\n' "$2" >>"$1"; }
+
+found() {
+    grep -qx "# $1 includes $2, which is .*" "$REPORT" || { echo "$1 -> $2 is not in:"; cat "$REPORT"; return 1; }
+}
+
+@test "a room above" { found tuner/base/hash.c tuner/campaign/campaign.h; }
+@test "a room beside" { found tuner/trial/cache.c db/store.h; }
+@test "a path with .. in it" {
+    found db/query.c tuner/device/dev.h
+    found search/space.c db/query.h
+    not grep -q tuner/cli/table.c "$REPORT"
+}
+@test "through a header, whoever includes it" {
+    found tuner/model/value.h tuner/device/target_of.h
+    found tuner/model/value.c tuner/device/target_of.h
+}
+@test "behind a preprocessor condition" { found tuner/model/plan.c tuner/trial/bench.h; }
+@test "behind a macro" { found tuner/campaign/memo.c tuner/cli/cli.h; }
+@test "foreign headers outside of their rooms" {
+    found tuner/export/export_cu.c lua.h
+    found tuner/trial/verify.c sqlite3.h
+    found tuner/cli/output.c uv.h
+    found db/store.c cuda.h
+    found tuner/trial/measure.c cublas_v2.h
+    found tuner/campaign/final.c dlfcn.h
+    found tuner/base/rng.h lua5.4/lauxlib.h
+}
+@test "a foreign header through a header of its owner" { found tuner/cli/help.c /usr/include/uv.h; }
+@test "a room that is not declared" {
+    found tuner/attic/old.c tuner/base/err.h
+    found tuner/attic/old.h tuner/model/value.h
+    found tuner/trial/worker.c tuner/attic/old.h
+}
+@test "each room with a violation fails, and the check with it" {
+    for room in base model search db export trial campaign cli attic; do
+        grep -q "^not ok [0-9]* - $room " "$REPORT"
+    done
+    not "$CHECK" "$COPY" >/dev/null
+}
+@test "a compiler that fails is no proof" {
+    run env CC=false "$CHECK" "$COPY"
+    [ "$status" -ne 0 ]
+    [[ "$output" == "not ok 1 "* ]]
+    plant "$COPY/db/query.c" '#error "no dependencies of this"'
+    run "$CHECK" "$COPY"
+    [ "$status" -ne 0 ]
+    [[ "$output" == *"not ok 1 - the compiler"* ]]
+}
+@test "a tree without the sources is no proof" {
+    mkdir -p "$BATS_TEST_TMPDIR/empty"
+    run "$CHECK" "$BATS_TEST_TMPDIR/empty"
+    [ "$status" -ne 0 ]
+}
