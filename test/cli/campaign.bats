@@ -29,7 +29,7 @@ sql() { sqlite3 lathe.db "$1"; }
         [ "$(json "$f" "j ->> 'outcomes' ->> '$outcome'")" = 3 ]
     done
     [ -s "$BATS_FILE_TMPDIR/tune.log" ]
-    ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$BATS_FILE_TMPDIR/tune.log"
+    not grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$BATS_FILE_TMPDIR/tune.log"
     grep -q "best so far" "$BATS_FILE_TMPDIR/tune.log"
     grep -q "FLAW=compile: compile: .*this flaw does not compile" "$BATS_FILE_TMPDIR/tune.log"
     [ "$(grep -c ": wrong: " "$BATS_FILE_TMPDIR/tune.log")" = 1 ]
@@ -63,9 +63,9 @@ sql() { sqlite3 lathe.db "$1"; }
     grep -q $'\r[^\r]*trials.*\033\[K' screen
     grep -q $'\033\[3[23]m' screen
     NO_COLOR=1 TERM=xterm script -qec "$command" /dev/null >screen </dev/null
-    ! grep -q $'\033\[3[23]m' screen
+    not grep -q $'\033\[3[23]m' screen
     TERM=dumb script -qec "$command" /dev/null >screen </dev/null
-    ! grep -q $'\033' screen
+    not grep -q $'\033' screen
 }
 
 @test "best: a table, and an array best first" {

@@ -22,6 +22,9 @@ split() {
     errors="$(cat "$BATS_TEST_TMPDIR/.errors")"
 }
 
+# not COMMAND...: it fails. (A plain `! command` fails no test, unless it is the last.)
+not() { ! "$@"; }
+
 # fails STATUS TEXT COMMAND...: that exit code, nothing on stdout, TEXT somewhere on stderr, "lathe: " before it
 fails() {
     local want="$1" text="$2"

@@ -153,5 +153,5 @@ load helper
 
 @test "nothing is written to the terminal but text" {
     split lathe help tune
-    ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' .out
+    not grep -qP '[\x00-\x08\x0b-\x1f\x7f]' .out
 }
