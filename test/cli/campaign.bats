@@ -59,6 +59,7 @@ sql() { sqlite3 lathe.db "$1"; }
 @test "tune: a live line on a terminal, and colour only if it is wanted" {
     command -v script >/dev/null || skip "no script(1) to make a terminal with"
     command="$LATHE_BIN $TUNE --db t.db"
+    script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
     TERM=xterm script -qec "$command" /dev/null >screen </dev/null
     grep -q $'\r[^\r]*trials.*\033\[K' screen
     grep -q $'\033\[3[23]m' screen
