@@ -1,8 +1,11 @@
-/* cache.c: see cache.h. Invariant: a file with a key for a name is whole (written to another name and renamed). */
+/* cache.c: see cache.h. Invariant: a file with a key for a name was whole when it got it (written to another name and
+ * renamed), and its seal tells whether it still is. Two campaigns that compile one key at once may seal the same file
+ * twice: then the second seal is of the first and all, or of neither, and the worst is a compilation more. */
 #include "trial/cache.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +29,7 @@ status cache_open(char **dir, struct err *e)
     else
         *dir = mem_strdup("/tmp/lathe-cache");
     status s = dir_make(*dir, e);
+    if (!s && access(*dir, W_OK | X_OK)) s = err_set(e, LATHE_IO, "%s: cannot write there: %s", *dir, strerror(errno));
     if (s) {
         err_prefix(e, "cache directory (set LATHE_CACHE to another)");
         mem_free(*dir);
@@ -49,12 +53,49 @@ void cache_key(const char *source, char *const *defines, int ndefines, const cha
 
 char *cache_path(const char *dir, const char *key) { return mem_printf("%s/%s.image", dir, key); }
 
+/* --- seals --- */
+
+static const char SEAL_MARK[] = "\nlathe seal ";
+enum { SEAL_BYTES = sizeof SEAL_MARK - 1 + HASH_HEX - 1 };
+
+static void seal_of(const char *data, size_t len, char seal[SEAL_BYTES + 1])
+{
+    char hex[HASH_HEX];
+    hash_hex(data, len, hex);
+    snprintf(seal, SEAL_BYTES + 1, "%s%s", SEAL_MARK, hex);
+}
+
+void cache_seal(const char *path)
+{
+    char *data, seal[SEAL_BYTES + 1];
+    size_t len;
+    struct err e = {0};
+    if (file_read(path, &data, &len, &e)) return;
+    seal_of(data, len, seal);
+    mem_free(data);
+    FILE *f = fopen(path, "ab");
+    if (!f) return;
+    fwrite(seal, 1, SEAL_BYTES, f);     /* a part of a seal is none */
+    fclose(f);
+}
+
 bool cache_has(const char *path)
 {
-    if (!file_exists(path)) return false;
-    utimensat(AT_FDCWD, path, NULL, 0);
-    return true;
+    char *data, seal[SEAL_BYTES + 1];
+    size_t len;
+    struct err e = {0};
+    if (file_read(path, &data, &len, &e)) return false;
+    bool whole = len > SEAL_BYTES;
+    if (whole) {
+        seal_of(data, len - SEAL_BYTES, seal);
+        whole = !memcmp(data + len - SEAL_BYTES, seal, SEAL_BYTES);
+    }
+    mem_free(data);
+    if (whole) utimensat(AT_FDCWD, path, NULL, 0);
+    return whole;
 }
+
+/* --- size --- */
 
 struct entry {
     char *path;

@@ -1,7 +1,8 @@
 /* cache.h: compiled images on disk, found by a hash of everything that made them.
  *
  * Directory: $LATHE_CACHE, else $XDG_CACHE_HOME/lathe, else ~/.cache/lathe. An image is one file, written atomically by
- * the compiler; the name is the key. When the total passes the limit ($LATHE_CACHE_SIZE in MiB, default 2048), the least
+ * the compiler; the name is the key. A seal at its end, which no loader reads, holds a hash of the rest: an image that
+ * was cut short or changed later, or never sealed, counts as absent and is compiled again. When the total passes the limit ($LATHE_CACHE_SIZE in MiB, default 2048), the least
  * recently used go first; cache_trim is called once a campaign. */
 #ifndef LATHE_TRIAL_CACHE_H
 #define LATHE_TRIAL_CACHE_H
@@ -10,11 +11,12 @@
 #include "base/hash.h"
 #include <stdbool.h>
 
-status cache_open(char **dir, struct err *e);       /* creates it; mem_free */
+status cache_open(char **dir, struct err *e);       /* creates it; LATHE_IO unless it can be written; mem_free */
 void cache_key(const char *source, char *const *defines, int ndefines, const char *arch, const char *toolchain,
                bool sanitize, char key[HASH_HEX]);
 char *cache_path(const char *dir, const char *key); /* mem_free */
-bool cache_has(const char *path);                   /* and marks it as used now */
+void cache_seal(const char *path);                  /* the image just compiled; a failure leaves it unsealed */
+bool cache_has(const char *path);                   /* sealed and whole; marks it as used now */
 void cache_trim(const char *dir);
 
 #endif

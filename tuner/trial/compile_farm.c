@@ -83,6 +83,7 @@ static void on_compiled(void *ctx, const struct child_answer *a)
     } else {
         bool compiled = json_is_true(json_object_get(a->reply, "compiled"));
         const char *log = json_string_value(json_object_get(a->reply, "log"));
+        if (compiled) cache_seal(j->image);
         job_end(f, j, compiled ? COMPILE_DONE : COMPILE_REFUSED, log ? log : "",
                 json_number_value(json_object_get(a->reply, "seconds")), false);
     }

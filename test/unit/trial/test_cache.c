@@ -53,6 +53,7 @@ static void put(const char *key, size_t bytes, long age_seconds)
     char *path = cache_path(dir, key), *data = mem_zalloc(1, bytes);
     struct err e;
     assert_int_equal(file_write_atomic(path, data, bytes, &e), LATHE_OK);
+    cache_seal(path);
     struct timespec now, times[2];
     clock_gettime(CLOCK_REALTIME, &now);
     now.tv_sec -= age_seconds;
@@ -88,6 +89,63 @@ static void test_trim_drops_the_least_recently_used(void **state)
     unsetenv("LATHE_CACHE_SIZE");
 }
 
+/* The image as it is on disk; mem_free it. */
+static char *image(const char *path, size_t *len)
+{
+    char *data;
+    struct err e;
+    assert_int_equal(file_read(path, &data, len, &e), LATHE_OK);
+    return data;
+}
+
+static void replace(const char *path, const char *data, size_t len)
+{
+    struct err e;
+    assert_int_equal(file_write_atomic(path, data, len, &e), LATHE_OK);
+}
+
+static void test_an_image_that_is_not_whole_is_absent(void **state)
+{
+    char *path = cache_path(dir, "sealed");
+    assert_false(cache_has(path));
+    replace(path, "bytes of an image", 17);
+    assert_false(cache_has(path));          /* never sealed */
+    cache_seal(path);
+    assert_true(cache_has(path));
+    size_t len;
+    char *data = image(path, &len);
+    assert_memory_equal(data, "bytes of an image", 17);     /* what a loader reads is as it was */
+    for (size_t n = 0; n < len; n++) {
+        replace(path, data, n);
+        assert_false(cache_has(path));
+        data[n] ^= 1;
+        replace(path, data, len);
+        assert_false(cache_has(path));
+        data[n] ^= 1;
+    }
+    replace(path, data, len);
+    assert_true(cache_has(path));
+    cache_seal(path);                       /* by another campaign too */
+    assert_true(cache_has(path));
+    mem_free(data);
+    mem_free(path);
+    cache_seal("/proc/no/such/image");
+    assert_false(cache_has("/proc/no/such/image"));
+    assert_false(cache_has(dir));
+}
+
+static void test_open_refuses_a_directory_that_cannot_be_written(void **state)
+{
+    char *found = NULL;
+    struct err e = {0};
+    setenv("LATHE_CACHE", "/proc/self", 1);
+    assert_int_equal(cache_open(&found, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "/proc/self: cannot write there: "));
+    assert_non_null(strstr(e.text, "LATHE_CACHE"));
+    assert_null(found);
+    unsetenv("LATHE_CACHE");
+}
+
 static void test_open_names_the_directory_that_cannot_be_made(void **state)
 {
     char *found = NULL;
@@ -105,6 +163,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key_sees_every_input),
         cmocka_unit_test(test_trim_drops_the_least_recently_used),
+        cmocka_unit_test(test_an_image_that_is_not_whole_is_absent),
+        cmocka_unit_test(test_open_refuses_a_directory_that_cannot_be_written),
         cmocka_unit_test(test_open_names_the_directory_that_cannot_be_made),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
