@@ -1,0 +1,37 @@
+# readme.bats: the commands in README.md run as they stand there, on the host device with a small size.
+
+load helper
+
+# The lines of the README's shell blocks that call lathe, comments cut off.
+commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 's/  *#.*//'; }
+
+@test "every lathe command in the README works" {
+    local n=0
+    mkdir bin
+    ln -s "$LATHE_BIN" bin/lathe
+    PATH="$PWD/bin:$PATH"
+    while IFS= read -r line; do
+        # no GPU here: the campaigns are made small; everything else runs as written
+        case $line in
+            "lathe tune"*"--size"*) line="${line/--seconds 60/--trials 3} --device host" ;;
+            "lathe tune"*) line="${line/--trials 300/--trials 4} --device host --size M=8,N=16,K=32" ;;
+            "lathe check"*) line="${line/sm_80/host}"; line="${line/--sample 20/--sample 2}" ;;
+        esac
+        run bash -c "$line </dev/null"
+        # doctor's exit code is 0 wherever a device is usable: the host's compiler is there, or nothing else would work
+        if [ "$status" -ne 0 ]; then echo "$line: exit $status: $output"; return 1; fi
+        n=$((n + 1))
+    done < <(commands)
+    [ "$n" -ge 10 ]
+    [ -s winner.cu ]
+}
+
+@test "every file that the README and the documents name exists" {
+    cd "$TREE"
+    local missing=0 f
+    for f in $(grep -ohE '\]\([^)#]+\)|`(tuner|search|db|kernels|scripts|docs|test)/[A-Za-z0-9_./-]+`' README.md docs/*.md |
+        tr -d '`()' | sed 's/^]//' | sort -u); do
+        [ -e "$f" ] || [ -e "docs/$f" ] || { echo "no such file: $f"; missing=1; }
+    done
+    [ "$missing" = 0 ]
+}
