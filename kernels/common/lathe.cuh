@@ -138,6 +138,26 @@ __device__ __forceinline__ float lathe_fma(float a, float b, float acc) {
 #endif
 }
 
+// The same value, but the compiler cannot know that: what is computed from it is computed there, not ahead of a loop.
+__device__ __forceinline__ int lathe_opaque(int value) {
+#if !LATHE_HOST
+    asm volatile("" : "+r"(value));
+#endif
+    return value;
+}
+
+// The same value in another register: no constraint on this one, such as four neighbours for a 16-byte store, reaches
+// the one it came from. (A move would be seen through; a multiplication by one is not.)
+__device__ __forceinline__ float lathe_new_register(float value) {
+#if LATHE_HOST
+    return value;
+#else
+    float result;
+    asm volatile("mul.rn.f32 %0, %1, 0f3f800000;" : "=f"(result) : "f"(value));
+    return result;
+#endif
+}
+
 // ---- the last of several blocks
 
 // Called by every thread of a block after its global writes. True, in all threads of exactly one of `blocks` blocks that

@@ -15,7 +15,8 @@
 //   STAGES          tiles in shared memory at once (async: the copies run STAGES - 1 tiles ahead)
 //   VEC             floats a global access moves; K % VEC must be 0
 //   FRAGMENTS       2: the next step's fragments are read from shared memory while this step's are multiplied
-//   UNROLL          steps of k unrolled in the inner loop
+//   UNROLL          steps of k unrolled in the inner loop: 2 keeps the loop within the instruction cache nearest to the
+//                   scheduler, and its registers where the source wants them
 //   SPLIT_K REDUCE  blocks that share a tile's k range, and who adds up their parts, always in the same order
 //   STORE           "direct" from registers, or through "shared" memory a row at a time (always so when TRANSPOSED)
 //   GROUP           block rows of Y that are walked together, so that concurrent blocks share W in L2
@@ -47,6 +48,9 @@ constexpr int WARPS_R = ROWS / (LANES_R * TR);
 // One step of the inner loop multiplies STEP_K elements of k; fragments are read RUN rows at a time.
 constexpr int STEP_K = PADDED ? 4 : 1, STEPS = BK / STEP_K;
 constexpr int UNROLL_STEPS = LATHE_UNROLL / STEP_K;
+// The compiler keeps the source's order of FMAs in a short loop, where the longer walk shares more; in longer ones it
+// reorders them, and the shorter walk loses less.
+constexpr bool WALK_LONG = DOUBLE_FRAGMENTS && UNROLL_STEPS <= 2;
 constexpr int RUN_R = PADDED ? 1 : lathe_min(TR, 4), RUN_C = PADDED ? 1 : lathe_min(TC, 4);
 
 constexpr int PAD = 4;  // floats: keeps 16-byte alignment and spreads neighbouring rows over the banks
@@ -72,10 +76,9 @@ template <int EXTENT> struct Loader {
     static constexpr int PITCH = PADDED ? BK + PAD : EXTENT + PAD;  // floats between shared rows
 
     const float *tile;          // [limit - first, K] from the tile's first row, at the k of the next fetch
-    unsigned offset[COUNT];     // bytes from `tile` to each piece; meaningful if narrow
+    unsigned offset[COUNT];     // bytes from `tile` to each piece; meaningful if narrow(K)
     int row, k;                 // this thread's first row within the tile and its k within the stage
     int last;                   // the last row that exists, within the tile
-    bool narrow;                // 32 bits hold every offset
     float held[ASYNC ? 1 : COUNT][VEC];
 
     __device__ __forceinline__ Loader(const float *from, int first, int limit, int K, int k_begin) {
@@ -91,10 +94,14 @@ template <int EXTENT> struct Loader {
         }
         tile = from + static_cast<long long>(first) * K + k_begin;
         last = limit - 1 - first;
-        narrow = static_cast<unsigned>(K) < 0xffffffffu / (4 * EXTENT);
 #pragma unroll
         for (int c = 0; c < COUNT; c++)
             offset[c] = static_cast<unsigned>(clamped(c)) * (4u * static_cast<unsigned>(K)) + 4u * k;
+    }
+
+    // Whether 32 bits hold every offset.
+    static __device__ __forceinline__ bool narrow(int K) {
+        return static_cast<unsigned>(K) < 0xffffffffu / (4 * EXTENT);
     }
 
     __device__ __forceinline__ int clamped(int c) const { return lathe_min(row + c * ROW_STEP, last); }
@@ -103,35 +110,38 @@ template <int EXTENT> struct Loader {
         return PADDED ? stage + (row + c * ROW_STEP) * PITCH + k : stage + k * PITCH + row + c * ROW_STEP;
     }
 
-    // Starts moving the next tile; left: how many of its k exist.
-    __device__ __forceinline__ void fetch(float *stage, int left, int K) {
-        if (narrow && left >= BK) {
+    // Starts moving the next tile, if all of its k exist and narrow(K).
+    __device__ __forceinline__ void fetch(float *stage) {
 #pragma unroll
-            for (int c = 0; c < COUNT; c++)
-                if (mine(c)) {
-                    const float *from = reinterpret_cast<const float *>(reinterpret_cast<const char *>(tile) + offset[c]);
-                    if constexpr (ASYNC)
-                        lathe_copy_async<VEC, LATHE_PREFETCH>(place(stage, c), from);
-                    else
+        for (int c = 0; c < COUNT; c++)
+            if (mine(c)) {
+                const float *from = reinterpret_cast<const float *>(reinterpret_cast<const char *>(tile) + offset[c]);
+                if constexpr (ASYNC)
+                    lathe_copy_async<VEC, LATHE_PREFETCH>(place(stage, c), from);
+                else
+                    lathe_load_const<VEC>(held[c], from);
+            }
+        tile += BK;
+    }
+
+    // The same for any tile; left: how many of its k exist. It seldom runs, so no register is held for it between tiles.
+    __device__ __forceinline__ void fetch_edge(float *stage, int left, int K) {
+        const int pitch = lathe_opaque(K);
+#pragma unroll
+        for (int c = 0; c < COUNT; c++)
+            if (mine(c)) {
+                const bool exists = k < left;       // K % VEC is 0, so a piece exists whole or not at all
+                const float *from = tile + static_cast<long long>(clamped(c)) * pitch + (exists ? k : 0);
+                if constexpr (ASYNC) {
+                    lathe_copy_async<VEC, 0>(place(stage, c), from, exists);
+                } else {
+#pragma unroll
+                    for (int e = 0; e < VEC; e++)
+                        held[c][e] = 0.0f;
+                    if (exists)
                         lathe_load_const<VEC>(held[c], from);
                 }
-        } else {
-#pragma unroll
-            for (int c = 0; c < COUNT; c++)
-                if (mine(c)) {
-                    const bool exists = k < left;       // K % VEC is 0, so a piece exists whole or not at all
-                    const float *from = tile + static_cast<long long>(clamped(c)) * K + (exists ? k : 0);
-                    if constexpr (ASYNC) {
-                        lathe_copy_async<VEC, 0>(place(stage, c), from, exists);
-                    } else {
-#pragma unroll
-                        for (int e = 0; e < VEC; e++)
-                            held[c][e] = 0.0f;
-                        if (exists)
-                            lathe_load_const<VEC>(held[c], from);
-                    }
-                }
-        }
+            }
         tile += BK;
     }
 
@@ -198,15 +208,18 @@ struct Fragments {
         }
     }
 
-    // Boustrophedon order, so that each FMA shares a register operand with the one before it.
+    // To and fro along one side of the thread's tile, so that each FMA shares a register with the one before: of the
+    // register file's two banks each gives one register a cycle, so an FMA with three new ones takes two.
     __device__ __forceinline__ void multiply(float (&sum)[TR][TC]) const {
+        constexpr bool DOWN = (TR > TC) == WALK_LONG;
+        constexpr int INNER = DOWN ? TR : TC, OUTER = DOWN ? TC : TR;
 #pragma unroll
         for (int s = 0; s < STEP_K; s++)
 #pragma unroll
-            for (int i = 0; i < TR; i++)
+            for (int x = 0; x < OUTER; x++)
 #pragma unroll
-                for (int jj = 0; jj < TC; jj++) {
-                    const int j = i % 2 ? TC - 1 - jj : jj;
+                for (int y = 0; y < INNER; y++) {
+                    const int z = x % 2 ? INNER - 1 - y : y, i = DOWN ? z : x, j = DOWN ? x : z;
                     sum[i][j] = lathe_fma(a[i][s], b[j][s], sum[i][j]);
                 }
     }
@@ -218,21 +231,24 @@ __device__ __forceinline__ void accumulate(float (&sum)[TR][TC], float *shared, 
     const Place at;
     Loader<ROWS> load_a(A, first_r, limit_r, K, begin * BK);
     Loader<COLS> load_b(B, first_c, limit_c, K, begin * BK);
-    int left = K - begin * BK;          // k that the next fetch finds
+    const bool narrow = load_a.narrow(K) && load_b.narrow(K);
+    const int whole_end = narrow ? lathe_min(end, K / BK) : begin;      // tiles before it are fetched the quick way
     int fetched = begin, fill = 0, use = 0;     // the next tile to fetch, the stage it goes to, the stage in use
 
     auto stage = [&](int i) { return shared + i * STAGE_FLOATS; };
     auto fetch = [&]() {
-        if (fetched < end) {
-            load_a.fetch(stage(fill), left, K);
-            load_b.fetch(stage(fill) + ROWS_FLOATS, left, K);
-            left -= BK;
-            fetched++;
-            if constexpr (ASYNC)
-                fill = fill + 1 == STAGES ? 0 : fill + 1;
+        if (fetched < whole_end) {
+            load_a.fetch(stage(fill));
+            load_b.fetch(stage(fill) + ROWS_FLOATS);
+        } else if (fetched < end) {
+            load_a.fetch_edge(stage(fill), K - fetched * BK, K);
+            load_b.fetch_edge(stage(fill) + ROWS_FLOATS, K - fetched * BK, K);
         }
-        if constexpr (ASYNC)
+        fetched++;
+        if constexpr (ASYNC) {
+            fill = fill + 1 == STAGES ? 0 : fill + 1;
             lathe_copy_commit();
+        }
     };
     auto put = [&](int to) {
         load_a.put(stage(to));
@@ -243,11 +259,11 @@ __device__ __forceinline__ void accumulate(float (&sum)[TR][TC], float *shared, 
         if constexpr (ASYNC) {
             lathe_copy_wait<STAGES - 2>();
             use = use + 1 == STAGES ? 0 : use + 1;
+        } else if constexpr (STAGES == 1) {
+            __syncthreads();
+            put(0);
         } else {
-            if constexpr (STAGES == 1)
-                __syncthreads();
-            use = STAGES == 1 ? 0 : 1 - use;
-            put(use);
+            use = 1 - use;
         }
         __syncthreads();
     };
@@ -263,50 +279,57 @@ __device__ __forceinline__ void accumulate(float (&sum)[TR][TC], float *shared, 
     }
     __syncthreads();
 
+    constexpr int A_STEP = PADDED ? STEP_K : ROWS + PAD, B_STEP = PADDED ? STEP_K : COLS + PAD;
     const int a_offset = PADDED ? at.row * (BK + PAD) : at.row;
     const int b_offset = ROWS_FLOATS + (PADDED ? at.col * (BK + PAD) : at.col);
+    const float *a = stage(0) + a_offset, *b = stage(0) + b_offset;
     Fragments f[DOUBLE_FRAGMENTS ? 2 : 1];
     if constexpr (DOUBLE_FRAGMENTS)
-        f[0].read(stage(0) + a_offset, stage(0) + b_offset, 0);
-
-    const float *a = nullptr, *b = nullptr;
-    auto multiply_steps = [&](int first) {      // UNROLL_STEPS steps from `first`
-#pragma unroll
-        for (int u = 0; u < UNROLL_STEPS; u++) {
-            if constexpr (DOUBLE_FRAGMENTS) {
-                int next = first + u + 1;
-                if (u == UNROLL_STEPS - 1 && next == STEPS) {
-                    advance();
-                    a = stage(use) + a_offset;
-                    b = stage(use) + b_offset;
-                    next = 0;
-                }
-                f[(u + 1) % 2].read(a, b, next);
-                f[u % 2].multiply(sum);
-            } else {
-                f[0].read(a, b, first + u);
-                f[0].multiply(sum);
-            }
-        }
-    };
+        f[0].read(a, b, 0);
 
 #pragma unroll 1
     for (int t = begin; t < end; t++) {
         fetch();
-        a = stage(use) + a_offset;
-        b = stage(use) + b_offset;
-        if constexpr (UNROLL_STEPS == STEPS) {
-            multiply_steps(0);
-        } else {
 #pragma unroll 1
-            for (int first = 0; first < STEPS; first += UNROLL_STEPS)
-                multiply_steps(first);
+        for (int s = 0; s < STEPS - UNROLL_STEPS; s += UNROLL_STEPS) {
+#pragma unroll
+            for (int u = 0; u < UNROLL_STEPS; u++) {
+                if constexpr (DOUBLE_FRAGMENTS)
+                    f[(u + 1) % 2].read(a, b, u + 1);
+                else
+                    f[0].read(a, b, u);
+                f[DOUBLE_FRAGMENTS ? u % 2 : 0].multiply(sum);
+            }
+            a += UNROLL_STEPS * A_STEP;
+            b += UNROLL_STEPS * B_STEP;
         }
-        if constexpr (!DOUBLE_FRAGMENTS)
-            advance();
+        if constexpr (!ASYNC && STAGES == 2)
+            put(1 - use);
+#pragma unroll
+        for (int u = 0; u < UNROLL_STEPS; u++) {
+            const bool last = u == UNROLL_STEPS - 1;
+            if constexpr (!DOUBLE_FRAGMENTS)
+                f[0].read(a, b, u);
+            else if (!last)
+                f[(u + 1) % 2].read(a, b, u + 1);
+            if (last && t + 1 < end) {      // before the last multiplication, which then hides the wait
+                advance();
+                a = stage(use) + a_offset;
+                b = stage(use) + b_offset;
+                if constexpr (DOUBLE_FRAGMENTS)
+                    f[0].read(a, b, 0);
+            }
+            f[DOUBLE_FRAGMENTS ? u % 2 : 0].multiply(sum);
+        }
     }
     if constexpr (ASYNC)
         lathe_copy_wait<0>();
+    // What writes the sums wants neighbours in neighbouring registers: that must not decide where they lie in the loop.
+#pragma unroll
+    for (int i = 0; i < TR; i++)
+#pragma unroll
+        for (int j = 0; j < TC; j++)
+            sum[i][j] = lathe_new_register(sum[i][j]);
     __syncthreads();            // shared memory is free again
 }
 
