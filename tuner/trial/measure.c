@@ -50,9 +50,11 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
         if (bad_time(ms, out)) return LATHE_OK;
         add_sample(s, &cap, ms);
         if (isfinite(o->incumbent_ms) && o->hopeless > 0 && s->ms[0] > o->hopeless * o->incumbent_ms) break;
+        double spent = clock_seconds() - start;
+        if (spent > 4 * o->max_seconds) break;              /* a slow pipeline is known well enough by few samples */
         if (s->count < o->min_samples) continue;
         samples_summarise(s);
-        if (half_width(s) <= o->interval || clock_seconds() - start > o->max_seconds) break;
+        if (half_width(s) <= o->interval || spent > o->max_seconds) break;
     }
     samples_summarise(s);
     if (o->unstable_above > 0 && s->count >= o->min_samples && half_width(s) > o->unstable_above) {
