@@ -1,12 +1,10 @@
-/* campaign.c: see campaign.h. Opens store, device, compilers, spaces, strategy, in this order (what is cheap and often
+/* campaign.c: see campaign.h: the order of things. Opens store, device, compilers, spaces, strategy, in this order (what is cheap and often
  * wrong comes first), runs baselines, search and final, closes in reverse. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "campaign/internal.h"
 #include "device/dev.h"
-#include "model/source.h"
-#include "trial/reference.h"
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -56,101 +54,6 @@ static void on_tick(uv_timer_t *timer)
 
 /* --- opening --- */
 
-static char *full_source(const struct problem *p, const struct kernel *k, struct err *e)
-{
-    struct strbuf b = {0};
-    if (source_epilogue(p, &b, e)) {
-        sb_free(&b);
-        return NULL;
-    }
-    sb_add(&b, k->source);
-    return sb_take(&b);
-}
-
-static bool wanted(const struct campaign_request *r, const struct kernel *k)
-{
-    for (int i = 0; i < r->nkernels; i++)
-        if (!strcmp(r->kernels[i], k->name)) return true;
-    return !r->nkernels && !k->baseline;
-}
-
-static status check_kernel_names(const struct campaign_request *r, struct err *e)
-{
-    for (int i = 0; i < r->nkernels; i++) {
-        int at = problem_find_kernel(r->problem, r->kernels[i]);
-        if (at >= 0 && !r->problem->kernels[at].baseline) continue;
-        struct strbuf b = {0};
-        for (int k = 0; k < r->problem->nkernels; k++)
-            if (!r->problem->kernels[k].baseline) sb_addf(&b, " %s", r->problem->kernels[k].name);
-        err_set(e, LATHE_USAGE, "%s has no kernel \"%s\" to tune; it has:%s", r->problem->name, r->kernels[i], sb_str(&b));
-        sb_free(&b);
-        return e->code;
-    }
-    return LATHE_OK;
-}
-
-/* Whether the device meets a kernel's requirements; says why not. */
-static bool can_run(struct campaign *c, const struct kernel *k, struct strbuf *why)
-{
-    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
-    kernel_slots_fixed(c->problem, k, &c->target, slots);
-    bool can = true;
-    for (int i = 0; i < k->nrequires && can; i++) {
-        struct err e = {0};
-        if (expr_eval_bool(k->requires[i].expr, slots, &can, &e)) can = false;
-        if (!can) expr_explain(why, k->requires[i].expr, slots);
-        if (!can && k->requires[i].reason) sb_addf(why, " (%s)", k->requires[i].reason);
-    }
-    mem_free(slots);
-    return can;
-}
-
-static status add_entrant(struct campaign *c, const struct kernel *k, struct err *e)
-{
-    struct strbuf why = {0};
-    bool can = can_run(c, k, &why);
-    if (!can && c->request->nkernels && !k->baseline)
-        err_set(e, LATHE_NOTHING, "kernel %s cannot run on %s: %s", k->name, c->target.device, sb_str(&why));
-    else if (!can)
-        campaign_note(c, "kernel %s is left out: %s cannot run it: %s", k->name, c->target.device, sb_str(&why));
-    sb_free(&why);
-    if (!can) return c->request->nkernels && !k->baseline ? e->code : LATHE_OK;
-
-    struct entrant *x = k->baseline ? &c->baselines[c->nbaselines] : &c->entrants[c->nentrants];
-    *x = (struct entrant){.kernel = k};
-    if (k->source && !(x->source = full_source(c->problem, k, e))) return e->code;
-    if (k->baseline) {
-        c->nbaselines++;
-        return LATHE_OK;
-    }
-    c->nentrants++;
-    status s = space_open(c->problem, k, &c->target, &x->space, e);
-    if (s == LATHE_NOTHING && c->request->nkernels == 0) {
-        campaign_note(c, "kernel %s is left out: %s", k->name, e->text);
-        mem_free(c->entrants[--c->nentrants].source);
-        return LATHE_OK;
-    }
-    if (!s) c->progress.space_size += space_size(x->space);
-    return s;
-}
-
-static status open_entrants(struct campaign *c, struct err *e)
-{
-    const struct problem *p = c->problem;
-    status s = check_kernel_names(c->request, e);
-    if (s) return s;
-    c->entrants = mem_zalloc((size_t)p->nkernels + 1, sizeof *c->entrants);
-    c->baselines = mem_zalloc((size_t)p->nkernels + 1, sizeof *c->baselines);
-    for (int i = 0; i < p->nkernels && !s; i++) {
-        const struct kernel *k = &p->kernels[i];
-        if (k->baseline || wanted(c->request, k)) s = add_entrant(c, k, e);
-    }
-    if (!s && !c->nentrants)
-        return err_set(e, LATHE_NOTHING, "%s has no kernel with a valid configuration for %s at this size", p->name,
-                       c->target.device);
-    return s;
-}
-
 static status open_strategy(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
@@ -184,64 +87,6 @@ static status record_campaign(struct campaign *c, struct err *e)
     sb_free(&kernels);
     sb_free(&options);
     return s;
-}
-
-/* --- the bench --- */
-
-struct support {
-    bool over;
-    char *image, *text;
-    enum compile_end end;
-};
-
-static void on_support(void *ctx, const struct compile_answer *a)
-{
-    struct support *s = ctx;
-    s->over = true;
-    s->end = a->end;
-    s->image = a->end == COMPILE_DONE ? mem_strdup(a->image) : NULL;
-    s->text = mem_strdup(a->text);
-}
-
-/* Compiles one source and waits. The image's path in *image. */
-static status compile_now(struct campaign *c, const char *source, const char *name, char **image, struct err *e)
-{
-    struct support s = {0};
-    struct compile_job job = {.source = source, .name = name};
-    compile_farm_add(c->farm, &job, on_support, &s);
-    while (!s.over) uv_run(&c->loop, UV_RUN_ONCE);
-    *image = s.image;
-    if (s.end == COMPILE_FAILED)
-        err_set(e, LATHE_COMPILER, "%s", s.text);
-    else if (s.end != COMPILE_DONE)
-        err_set(e, LATHE_SPEC, "%s does not compile: %.1500s", name, s.text ? s.text : "");
-    mem_free(s.text);
-    return s.image ? LATHE_OK : e->code;
-}
-
-static status open_bench(struct campaign *c, struct err *e)
-{
-    const struct problem *p = c->problem;
-    struct bench_setup *b = &c->setup;
-    b->tolerance = p->tolerance;
-    char *text;
-    status s = reference_source(p, &text, e);
-    if (s) return s;
-    s = compile_now(c, text, "the verifier with this problem's epilogue", &b->support_image, e);
-    mem_free(text);
-    if (!s && p->reference.kind == REFERENCE_KERNEL) {
-        char *source = full_source(p, p->reference.kernel, e);
-        s = source ? compile_now(c, source, "the reference kernel", &b->reference_image, e) : e->code;
-        mem_free(source);
-    }
-    if (!s) s = plan_tensors(p, &b->tensors, e);
-    if (!s) s = reference_plans(p, &c->target, &b->reference, &b->sgemm, e);
-    struct setup_answer answer;
-    if (!s) s = executor_setup(c->executor, b, splitmix64(c->request->seed ^ 0x1a7e), &answer, e);
-    if (s) return s;
-    if (!strcmp(answer.reference, "sgemm"))
-        campaign_note(c, "no room for an fp64 reference on this device: verified against the float32 GEMM");
-    return LATHE_OK;
 }
 
 /* --- running --- */
@@ -296,7 +141,7 @@ static status run_search(struct campaign *c, struct err *e)
 
 static status run_all(struct campaign *c, struct campaign_summary *out, struct err *e)
 {
-    status s = open_bench(c, e);
+    status s = bench_prepare(c, e);
     if (s) return s;
     campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_STARTED});
     c->progress.phase = "baselines";
@@ -330,7 +175,7 @@ static status open_all(struct campaign *c, struct err *e)
     snprintf(device, sizeof device, "%s", r->device ? r->device : "");
     if (!r->device) dev_default(device);
     status s = problem_check_size(c->problem, e);
-    if (!s) s = check_kernel_names(r, e);
+    if (!s) s = entrants_check_names(r, e);
     if (!s) s = store_open(r->db, 60, &c->store, e);
     if (s) return s;
     uv_loop_init(&c->loop);
@@ -343,7 +188,7 @@ static status open_all(struct campaign *c, struct err *e)
     s = compile_farm_open(&c->loop, r->self, r->compile_workers, c->target.arch, r->sanitize, COMPILE_SECONDS, &c->farm, e);
     if (s) return s;
     snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", compile_farm_toolchain(c->farm));
-    s = open_entrants(c, e);
+    s = entrants_open(c, e);
     if (!s) s = open_strategy(c, e);
     if (!s) s = record_campaign(c, e);
     return s;
@@ -372,13 +217,7 @@ static void free_leaders(struct leader *list, int n)
 static void close_all(struct campaign *c)
 {
     strategy_close(c->strategy);
-    for (int i = 0; i < c->nentrants; i++) {
-        space_close(c->entrants[i].space);
-        mem_free(c->entrants[i].source);
-    }
-    for (int i = 0; i < c->nbaselines; i++) mem_free(c->baselines[i].source);
-    mem_free(c->entrants);
-    mem_free(c->baselines);
+    entrants_close(c);
     executor_close(c->executor);
     compile_farm_close(c->farm);
     close_loop(c);

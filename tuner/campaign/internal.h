@@ -1,6 +1,7 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
- * Who does what: campaign.c opens everything in order and closes it; trials.c takes configurations through compiling and
+ * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
+ * prepare.c makes the device worker ready; trials.c takes configurations through compiling and
  * the device; final.c measures the leaders again. Callbacks from the event loop only note what happened; every decision is
  * made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
@@ -70,6 +71,16 @@ void campaign_emit(struct campaign *c, struct campaign_event *ev);
 void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Interrupted, out of time, or the device is gone. */
 bool campaign_must_stop(struct campaign *c);
+
+/* entrants.c */
+status entrants_check_names(const struct campaign_request *r, struct err *e);
+status entrants_open(struct campaign *c, struct err *e);
+void entrants_close(struct campaign *c);
+/* A kernel's text with the problem's epilogue before it; mem_free it. NULL: *e says why. */
+char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e);
+
+/* prepare.c */
+status bench_prepare(struct campaign *c, struct err *e);
 
 /* trials.c */
 struct batch_item {

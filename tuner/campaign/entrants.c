@@ -1,0 +1,112 @@
+/* entrants.c: which kernels take part: asked for, able to run on the device, with a space that is not empty. A kernel that
+ * was not asked for by name and cannot take part is left out with a note; one that was is an error. */
+#include "base/mem.h"
+#include "campaign/internal.h"
+#include "model/source.h"
+#include <string.h>
+
+char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e)
+{
+    struct strbuf b = {0};
+    if (source_epilogue(p, &b, e)) {
+        sb_free(&b);
+        return NULL;
+    }
+    sb_add(&b, k->source);
+    return sb_take(&b);
+}
+
+static bool wanted(const struct campaign_request *r, const struct kernel *k)
+{
+    for (int i = 0; i < r->nkernels; i++)
+        if (!strcmp(r->kernels[i], k->name)) return true;
+    return !r->nkernels && !k->baseline;
+}
+
+status entrants_check_names(const struct campaign_request *r, struct err *e)
+{
+    for (int i = 0; i < r->nkernels; i++) {
+        int at = problem_find_kernel(r->problem, r->kernels[i]);
+        if (at >= 0 && !r->problem->kernels[at].baseline) continue;
+        struct strbuf b = {0};
+        for (int k = 0; k < r->problem->nkernels; k++)
+            if (!r->problem->kernels[k].baseline) sb_addf(&b, " %s", r->problem->kernels[k].name);
+        err_set(e, LATHE_USAGE, "%s has no kernel \"%s\" to tune; it has:%s", r->problem->name, r->kernels[i], sb_str(&b));
+        sb_free(&b);
+        return e->code;
+    }
+    return LATHE_OK;
+}
+
+/* Whether the device meets a kernel's requirements; says why not. */
+static bool can_run(struct campaign *c, const struct kernel *k, struct strbuf *why)
+{
+    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
+    kernel_slots_fixed(c->problem, k, &c->target, slots);
+    bool can = true;
+    for (int i = 0; i < k->nrequires && can; i++) {
+        struct err e = {0};
+        if (expr_eval_bool(k->requires[i].expr, slots, &can, &e)) can = false;
+        if (!can) expr_explain(why, k->requires[i].expr, slots);
+        if (!can && k->requires[i].reason) sb_addf(why, " (%s)", k->requires[i].reason);
+    }
+    mem_free(slots);
+    return can;
+}
+
+static status add_entrant(struct campaign *c, const struct kernel *k, struct err *e)
+{
+    struct strbuf why = {0};
+    bool can = can_run(c, k, &why);
+    if (!can && c->request->nkernels && !k->baseline)
+        err_set(e, LATHE_NOTHING, "kernel %s cannot run on %s: %s", k->name, c->target.device, sb_str(&why));
+    else if (!can)
+        campaign_note(c, "kernel %s is left out: %s cannot run it: %s", k->name, c->target.device, sb_str(&why));
+    sb_free(&why);
+    if (!can) return c->request->nkernels && !k->baseline ? e->code : LATHE_OK;
+
+    struct entrant *x = k->baseline ? &c->baselines[c->nbaselines] : &c->entrants[c->nentrants];
+    *x = (struct entrant){.kernel = k};
+    if (k->source && !(x->source = campaign_source(c->problem, k, e))) return e->code;
+    if (k->baseline) {
+        c->nbaselines++;
+        return LATHE_OK;
+    }
+    c->nentrants++;
+    status s = space_open(c->problem, k, &c->target, &x->space, e);
+    if (s == LATHE_NOTHING && c->request->nkernels == 0) {
+        campaign_note(c, "kernel %s is left out: %s", k->name, e->text);
+        mem_free(c->entrants[--c->nentrants].source);
+        return LATHE_OK;
+    }
+    if (!s) c->progress.space_size += space_size(x->space);
+    return s;
+}
+
+status entrants_open(struct campaign *c, struct err *e)
+{
+    const struct problem *p = c->problem;
+    status s = entrants_check_names(c->request, e);
+    if (s) return s;
+    c->entrants = mem_zalloc((size_t)p->nkernels + 1, sizeof *c->entrants);
+    c->baselines = mem_zalloc((size_t)p->nkernels + 1, sizeof *c->baselines);
+    for (int i = 0; i < p->nkernels && !s; i++) {
+        const struct kernel *k = &p->kernels[i];
+        if (k->baseline || wanted(c->request, k)) s = add_entrant(c, k, e);
+    }
+    if (!s && !c->nentrants)
+        return err_set(e, LATHE_NOTHING, "%s has no kernel with a valid configuration for %s at this size", p->name,
+                       c->target.device);
+    return s;
+}
+
+void entrants_close(struct campaign *c)
+{
+    for (int i = 0; i < c->nentrants; i++) {
+        space_close(c->entrants[i].space);
+        mem_free(c->entrants[i].source);
+    }
+    for (int i = 0; i < c->nbaselines; i++) mem_free(c->baselines[i].source);
+    mem_free(c->entrants);
+    mem_free(c->baselines);
+}

@@ -1,0 +1,62 @@
+/* prepare.c: the device worker made ready: the verifier compiled with the problem's epilogue, inputs and reference there. */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "campaign/internal.h"
+#include "trial/reference.h"
+#include <string.h>
+
+struct support {
+    bool over;
+    char *image, *text;
+    enum compile_end end;
+};
+
+static void on_support(void *ctx, const struct compile_answer *a)
+{
+    struct support *s = ctx;
+    s->over = true;
+    s->end = a->end;
+    s->image = a->end == COMPILE_DONE ? mem_strdup(a->image) : NULL;
+    s->text = mem_strdup(a->text);
+}
+
+/* Compiles one source and waits. The image's path in *image. */
+static status compile_now(struct campaign *c, const char *source, const char *name, char **image, struct err *e)
+{
+    struct support s = {0};
+    struct compile_job job = {.source = source, .name = name};
+    compile_farm_add(c->farm, &job, on_support, &s);
+    while (!s.over) uv_run(&c->loop, UV_RUN_ONCE);
+    *image = s.image;
+    if (s.end == COMPILE_FAILED)
+        err_set(e, LATHE_COMPILER, "%s", s.text);
+    else if (s.end != COMPILE_DONE)
+        err_set(e, LATHE_SPEC, "%s does not compile: %.1500s", name, s.text ? s.text : "");
+    mem_free(s.text);
+    return s.image ? LATHE_OK : e->code;
+}
+
+status bench_prepare(struct campaign *c, struct err *e)
+{
+    const struct problem *p = c->problem;
+    struct bench_setup *b = &c->setup;
+    b->tolerance = p->tolerance;
+    char *text;
+    status s = reference_source(p, &text, e);
+    if (s) return s;
+    s = compile_now(c, text, "the verifier with this problem's epilogue", &b->support_image, e);
+    mem_free(text);
+    if (!s && p->reference.kind == REFERENCE_KERNEL) {
+        char *source = campaign_source(p, p->reference.kernel, e);
+        s = source ? compile_now(c, source, "the reference kernel", &b->reference_image, e) : e->code;
+        mem_free(source);
+    }
+    if (!s) s = plan_tensors(p, &b->tensors, e);
+    if (!s) s = reference_plans(p, &c->target, &b->reference, &b->sgemm, e);
+    struct setup_answer answer;
+    if (!s) s = executor_setup(c->executor, b, splitmix64(c->request->seed ^ 0x1a7e), &answer, e);
+    if (s) return s;
+    if (!strcmp(answer.reference, "sgemm"))
+        campaign_note(c, "no room for an fp64 reference on this device: verified against the float32 GEMM");
+    return LATHE_OK;
+}
