@@ -8,12 +8,6 @@
 static const uint32_t POISON_WORD = 0xffffffffu;
 static const uint32_t GUARD_WORD = 0xfffefffeu;
 
-struct pipeline_step {
-    struct dev_function *function;
-    unsigned char *bytes;       /* packed arguments */
-    void **args;
-};
-
 /* --- guarded memory --- */
 
 status guarded_alloc(const struct dev_ops *ops, struct dev *d, uint64_t bytes, struct guarded *out, struct err *e)

@@ -22,7 +22,11 @@ status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guar
 /* Queues filling memory with words that are NaN in every float type, or with zeros. Any number of bytes. */
 status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, bool zero, struct err *e);
 
-struct pipeline_step;
+struct pipeline_step {
+    struct dev_function *function;
+    unsigned char *bytes;       /* packed arguments */
+    void **args;
+};
 
 struct pipeline {
     const struct dev_ops *ops;
