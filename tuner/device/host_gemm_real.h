@@ -2,8 +2,8 @@
  * and NAME(x), the name x has for that type.
  *
  * Tiles of A (TILE_M x TILE_K) and B (TILE_K x TILE_N) are copied into panels that the innermost loop reads in order,
- * padded with zeros to whole panels. Each C element is a sum over blocks of TILE_K products, each block summed on its
- * own: the error grows with TILE_K + k / TILE_K and not with k, as an accelerator's does. */
+ * padded with zeros to whole panels. Each C element is one running sum over k in ascending order, as cuBLAS SGEMM and any
+ * plain kernel have it, so that its error is the yardstick that a float32 kernel can be held to. */
 
 enum {
     NAME(ROWS) = 4,                             /* of C at once: they and COLS stay in registers */
@@ -38,11 +38,14 @@ static void NAME(pack_b)(const struct host_gemm *g, const REAL *b, int64_t n0, i
     }
 }
 
-/* Written out, since compilers keep arrays of sums in memory. */
+/* Goes on with the sums. Written out, since compilers keep arrays of sums in memory. */
 static void NAME(multiply)(const REAL *a, const REAL *b, int depth, REAL sum[NAME(ROWS)][NAME(COLS)])
 {
     typedef REAL vector __attribute__((vector_size(16), aligned(sizeof(REAL)), may_alias));
-    vector zero = {0}, l0 = zero, l1 = zero, l2 = zero, l3 = zero, r0 = zero, r1 = zero, r2 = zero, r3 = zero;
+    vector rows[NAME(ROWS)][2];
+    memcpy(rows, sum, sizeof rows);
+    vector l0 = rows[0][0], l1 = rows[1][0], l2 = rows[2][0], l3 = rows[3][0];
+    vector r0 = rows[0][1], r1 = rows[1][1], r2 = rows[2][1], r3 = rows[3][1];
     for (int kk = 0; kk < depth; kk++, a += NAME(ROWS), b += NAME(COLS)) {
         vector left = ((const vector *)b)[0], right = ((const vector *)b)[1];
         l0 += a[0] * left, r0 += a[0] * right;
@@ -50,23 +53,24 @@ static void NAME(multiply)(const REAL *a, const REAL *b, int depth, REAL sum[NAM
         l2 += a[2] * left, r2 += a[2] * right;
         l3 += a[3] * left, r3 += a[3] * right;
     }
-    const vector rows[NAME(ROWS)][2] = {{l0, r0}, {l1, r1}, {l2, r2}, {l3, r3}};
-    memcpy(sum, rows, sizeof rows);
+    const vector end[NAME(ROWS)][2] = {{l0, r0}, {l1, r1}, {l2, r2}, {l3, r3}};
+    memcpy(sum, end, sizeof end);
 }
 
-/* Adds (or, in the first block of k, stores) the products of two panels' tile. */
+/* Goes on with C's sums (from zero in the first block of k) over two panels' tile. */
 static void NAME(tile)(const struct host_gemm *g, const REAL *a, const REAL *b, int64_t m0, int rows, int64_t n0,
                        int cols, int depth, bool first, REAL *c)
 {
-    REAL sum[NAME(ROWS)][NAME(COLS)];
     for (int i = 0; i < rows; i += NAME(ROWS))
         for (int j = 0; j < cols; j += NAME(COLS)) {
-            NAME(multiply)(a + (size_t)i * depth, b + (size_t)j * depth, depth, sum);
+            REAL sum[NAME(ROWS)][NAME(COLS)] = {{0}};
             int height = at_most(rows - i, NAME(ROWS)), width = at_most(cols - j, NAME(COLS));
-            for (int r = 0; r < height; r++) {
-                REAL *to = c + (m0 + i + r) * g->n + n0 + j;
-                for (int s = 0; s < width; s++) to[s] = first ? sum[r][s] : to[s] + sum[r][s];
-            }
+            REAL *at = c + (m0 + i) * g->n + n0 + j;
+            for (int r = 0; r < height && !first; r++)
+                for (int s = 0; s < width; s++) sum[r][s] = at[r * g->n + s];
+            NAME(multiply)(a + (size_t)i * depth, b + (size_t)j * depth, depth, sum);
+            for (int r = 0; r < height; r++)
+                for (int s = 0; s < width; s++) at[r * g->n + s] = sum[r][s];
         }
 }
 
