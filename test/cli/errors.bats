@@ -34,6 +34,27 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     [ ! -e lathe.db ]
 }
 
+@test "a compile error names the user's file and line, also of what is included; an export has no #line" {
+    spec a 'name = "tiny"' 'name = "tiny"'
+    sed -i '5i this is no C++;' a/tiny.cu
+    run -1 "$LATHE_BIN" tune a $RUN --db a.db
+    [[ "$(lathe show 1 --db a.db)" == *" tiny.cu:5:1: error: "* ]]
+    spec b 'name = "tiny"' 'name = "tiny"'
+    printf '#pragma once\n\nint wrong = ;\n' >b/part.cuh
+    sed -i '1i #include "part.cuh"' b/tiny.cu
+    run -1 "$LATHE_BIN" tune b $RUN --db b.db
+    [[ "$(lathe show 1 --db b.db)" == *" part.cuh:3:13: error: "* ]]
+    sed -i '3s/.*/int right;/' b/part.cuh
+    sed -i '10i this is no C++;' b/tiny.cu
+    run -1 "$LATHE_BIN" tune b $RUN --db b.db
+    [[ "$(lathe show 2 --db b.db)" == *" tiny.cu:10:1: error: "* ]]
+    sed -i '10d' b/tiny.cu
+    lathe tune b $RUN --db b.db
+    lathe export --db b.db -o b.cu
+    grep -q "int right;" b.cu
+    not grep -q "^#line" b.cu
+}
+
 @test "a specification that is no specification" {
     echo 'return 42' >n.lua
     fails 2 "n.lua" lathe tune n.lua

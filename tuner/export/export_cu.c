@@ -172,7 +172,11 @@ static status print_all(struct exporter *x, struct err *e)
     status s = print_parameters(x, e);
     if (!s) s = source_epilogue(x->p, x->out, e);
     if (s) return s;
-    if (x->k->source) sb_addf(x->out, "\n%s\n", x->k->source);
+    if (x->k->source) {
+        sb_add(x->out, "\n");
+        source_print_plain(x->out, x->k->source);
+        sb_add(x->out, "\n");
+    }
     sb_add(x->out, expr_c_helpers());
     s = export_launcher(x, e);
     if (!s) s = export_selftest(x, e);

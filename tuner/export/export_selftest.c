@@ -81,7 +81,9 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     kernel_slots_fixed(x->p, k, x->in->target, r.slots);
     status s = kernel_slots_config(k, choice, r.slots, e);
     for (int i = k->first_limit; i < k->first_let; i++) r.known[i] = r.slots[i];
-    sb_addf(x->out, "namespace lathe_reference {\n%s\n", k->source ? k->source : "");
+    sb_add(x->out, "namespace lathe_reference {\n");
+    source_print_plain(x->out, k->source ? k->source : "");
+    sb_add(x->out, "\n");
     if (!s) s = export_launcher(&r, e);
     sb_add(x->out, "} // namespace lathe_reference\n\n");
     mem_free(function);

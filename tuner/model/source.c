@@ -1,7 +1,9 @@
 /* source.c: a kernel's files to one text, and a configuration to macros.
  *
  * Assembly copies lines. It understands just enough of C++ to know a directive from a comment: block comments are
- * followed across lines. Invariant: each file, told apart by its real path, is copied at most once, so cycles end. */
+ * followed across lines. Invariants: (1) each file, told apart by its real path, is copied at most once, so cycles end;
+ * (2) a #line stands wherever the next line is not the file's next one, so a compiler names the file and line that the
+ * user has; it begins its line with "#line ", which source_print_plain relies on. */
 #include "model/source.h"
 
 #include "base/mem.h"
@@ -94,6 +96,16 @@ static bool comment_after(const char *line, bool in_comment)
 
 static status assemble_file(struct assembly *a, const char *path, const char *shown);
 
+/* What follows is `line` of a file. A name that says where the file lies loses its folders: the text is hashed. */
+static void mark_line(struct assembly *a, int line, const char *shown)
+{
+    const char *slash = *shown == '/' ? strrchr(shown, '/') : NULL;
+    sb_addf(&a->out, "#line %d \"", line);
+    for (const char *c = slash ? slash + 1 : shown; *c; c++)
+        sb_addn(&a->out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? "_" : c, 1);
+    sb_add(&a->out, "\"\n");
+}
+
 /* Looks beside the including file, then in include_dirs; NULL if absent, and then `looked` lists the places. */
 static char *find_include(const struct assembly *a, const char *from, const char *name, struct strbuf *looked)
 {
@@ -134,7 +146,7 @@ static status include(struct assembly *a, const char *from, int line, const char
     return s;
 }
 
-static status assemble_lines(struct assembly *a, const char *path, char *text)
+static status assemble_lines(struct assembly *a, const char *path, const char *shown, char *text)
 {
     bool in_comment = false;
     int number = 0;
@@ -147,9 +159,12 @@ static status assemble_lines(struct assembly *a, const char *path, char *text)
         number++;
         const char *rest = in_comment ? NULL : directive(line, "include");
         const char *pragma = in_comment ? NULL : directive(line, "pragma");
-        if (rest && *rest == '"')
+        bool inlined = rest && *rest == '"';
+        if (inlined)
             TRY(include(a, path, number, rest));
-        else if (!(pragma && strncmp(pragma, "once", 4) == 0 && !pragma[4 + strspn(pragma + 4, " \t\r")]))
+        if (inlined || (pragma && strncmp(pragma, "once", 4) == 0 && !pragma[4 + strspn(pragma + 4, " \t\r")]))
+            mark_line(a, number + 1, shown);
+        else
             sb_addf(&a->out, "%s\n", line);
         in_comment = comment_after(line, in_comment);
         if (a->out.len > max_text)
@@ -171,7 +186,8 @@ static status assemble_file(struct assembly *a, const char *path, const char *sh
     if (!s) {
         a->depth++;
         sb_addf(&a->out, "// --- %s\n", shown);
-        s = assemble_lines(a, path, text);
+        mark_line(a, 1, shown);
+        s = assemble_lines(a, path, shown, text);
         sb_addf(&a->out, "// --- end of %s\n", shown);
         a->depth--;
     }
@@ -193,6 +209,17 @@ status source_assemble(const char *path, const char *const *include_dirs, char *
     else
         *text = sb_take(&a.out);
     return s;
+}
+
+void source_print_plain(struct strbuf *b, const char *source)
+{
+    for (const char *line = source; *line;) {
+        size_t len = strcspn(line, "\n");
+        len += line[len] == '\n';
+        if (strncmp(line, "#line ", 6) != 0)
+            sb_addn(b, line, len);
+        line += len;
+    }
 }
 
 void source_value_macro(struct strbuf *b, const struct param *p, int value)

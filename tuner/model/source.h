@@ -4,7 +4,8 @@
  * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs) and leaves
  * `#include <x>` alone; so the text is self-contained and its hash is its identity. Each file appears once, where it is
  * first included, as if it said #pragma once (those lines are dropped): so include at the top of a file, not under an
- * #if. A comment marks where each file begins and ends. Nothing in the text depends on where the files lie.
+ * #if. A comment marks where each file begins and ends, and #line directives tell the compiler the file (as the include
+ * wrote it; its base name for an absolute one) and the line. Nothing in the text depends on where the files lie.
  *
  * What stands before it for one configuration:
  *   - parameters as macros: LATHE_BM 128; booleans 0/1; floats as (double) literals; a string parameter as the index of
@@ -26,6 +27,8 @@
 
 status source_assemble(const char *path, const char *const *include_dirs /* NULL-terminated */, char **text,
                        struct err *e);
+/* The text without its #line directives, for a person. */
+void source_print_plain(struct strbuf *b, const char *source);
 
 enum field_kind { FIELD_SCALAR, FIELD_TENSOR, FIELD_DIM };
 struct field {

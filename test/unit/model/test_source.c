@@ -56,24 +56,58 @@ static void assembles(void **state)
     if (source_assemble(path, dirs, &text, &e))
         fail_msg("%s", e.text);
     assert_string_equal(text,
-        "// --- main.cu\n"
-        "// --- a.cuh\n"
-        "// --- c.cuh\n"
+        "// --- main.cu\n#line 1 \"main.cu\"\n"
+        "// --- a.cuh\n#line 1 \"a.cuh\"\n"
+        "#line 2 \"a.cuh\"\n"                           /* its #pragma once */
+        "#line 3 \"a.cuh\"\n"                           /* main.cu is there already */
+        "// --- c.cuh\n#line 1 \"c.cuh\"\n"
         "/* #include \"no.cuh\"\n#include \"neither.cuh\"\n*/ char q = '\"'; // \" /*\n"
-        "// --- d.cuh\n"
+        "// --- d.cuh\n#line 1 \"d.cuh\"\n"
         "const char *s = \"/*\";\n// #include \"no.cuh\"\n#include_next \"x\"\n"
-        "// --- end of d.cuh\n"
-        "// --- end of c.cuh\n"
+        "// --- end of d.cuh\n#line 5 \"c.cuh\"\n"
+        "// --- end of c.cuh\n#line 4 \"a.cuh\"\n"
         "int a;\n#pragma unroll\n"
-        "// --- end of a.cuh\n"
-        "// --- sub/b.cuh\n"
+        "// --- end of a.cuh\n#line 2 \"main.cu\"\n"
+        "// --- sub/b.cuh\n#line 1 \"sub/b.cuh\"\n"
+        "#line 2 \"sub/b.cuh\"\n#line 3 \"sub/b.cuh\"\n"
         "int b;\n"
-        "// --- end of sub/b.cuh\n"
+        "// --- end of sub/b.cuh\n#line 3 \"main.cu\"\n"
         "#include <math.h>\nint main;\n"
         "// --- end of main.cu\n");
     mem_free(text);
     mem_free(path);
     mem_free(shared);
+}
+
+/* What a person reads has no #line; what a compiler reads names no folder. */
+static void marks_no_places(void **state)
+{
+    (void)state;
+    char *inner = put("k/ab\"s.cuh", "int inner;\n"), *text = NULL;
+    char *main_text = mem_printf("int x;\n#include \"%s/k/abs.cuh\"\n  #line 7 \"kept\"\nint y;", dir);
+    put_free("k/abs.cuh", "int z;\n");
+    char *path = put("k/outer.cu", main_text);
+    struct strbuf plain = {0};
+    struct err e = {0};
+    if (source_assemble(path, NULL, &text, &e))
+        fail_msg("%s", e.text);
+    assert_has(text, "#line 1 \"abs.cuh\"\nint z;\n");
+    assert_has(text, "#line 3 \"outer.cu\"\n  #line 7");
+    source_print_plain(&plain, text);
+    assert_null(strstr(sb_str(&plain), "\n#line"));
+    assert_has(sb_str(&plain), "// --- outer.cu\nint x;\n");
+    assert_has(sb_str(&plain), "  #line 7 \"kept\"\nint y;\n// --- end of outer.cu\n");
+    sb_free(&plain);
+    mem_free(text);
+    assert_int_equal(source_assemble(inner, NULL, &text, &e), LATHE_OK);
+    assert_has(text, "#line 1 \"ab_s.cuh\"\n");
+    mem_free(text);
+    source_print_plain(&plain, "#line 1 \"a\"\nx\n#line 2 \"b\"");
+    assert_string_equal(sb_str(&plain), "x\n");
+    sb_free(&plain);
+    mem_free(main_text);
+    mem_free(inner);
+    mem_free(path);
 }
 
 static void bad_sources(void **state)
@@ -95,7 +129,7 @@ static void bad_sources(void **state)
     assert_int_equal(source_assemble(dir, dirs, &text, &e), LATHE_IO);
     assert_null(text);
     assert_int_equal(source_assemble(self, dirs, &text, &e), LATHE_OK);
-    assert_string_equal(text, "// --- self.cu\nint once;\n// --- end of self.cu\n");
+    assert_string_equal(text, "// --- self.cu\n#line 1 \"self.cu\"\n#line 2 \"self.cu\"\nint once;\n// --- end of self.cu\n");
     mem_free(text);
     text = NULL;
     assert_int_equal(file_write_atomic(self, "a\0b", 3, &e), LATHE_OK);
@@ -375,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(assembles),
+        cmocka_unit_test(marks_no_places),
         cmocka_unit_test(bad_sources),
         cmocka_unit_test(defines),
         cmocka_unit_test(epilogue_text),
