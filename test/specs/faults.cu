@@ -1,4 +1,6 @@
-// faults.cu: y[n] = 2 x[n], and a bug chosen by LATHE_BUG. seen: one counter, zeroed once.
+// faults.cu: y[n] = 2 x[n], and a bug chosen by LATHE_BUG. seen: one counter, zeroed once, to be left zero.
+
+static __device__ unsigned int launches;    // of this image
 
 #if LATHE_BUG == LATHE_BUG_compile
 #error "planted: this configuration does not compile"
@@ -27,8 +29,17 @@ extern "C" __global__ void scale(float *x, float *y, unsigned int *seen, int n)
 #elif LATHE_BUG == LATHE_BUG_input
     if (i == 7) x[i] = 0.25f;
 #elif LATHE_BUG == LATHE_BUG_second_launch
-    if (i == 0) atomicAdd(seen, 1u);
-    if (i == n - 1 && *seen > 1) v = -1.0f;
+    if (i == 0) atomicAdd(&launches, 1u);
+    if (i == n - 1 && launches > 1) v = -1.0f;
+#elif LATHE_BUG == LATHE_BUG_tired
+    if (i == 0) atomicAdd(&launches, 1u);
+    if (launches > 3) return;
+#elif LATHE_BUG == LATHE_BUG_lazy
+    if (i < n && y[i] == y[i]) return;
+#elif LATHE_BUG == LATHE_BUG_not_zero
+    if (i == 0) *seen = 7;
+#elif LATHE_BUG == LATHE_BUG_far
+    if (i == 0) y[n + 3000] = 1.0f;
 #elif LATHE_BUG == LATHE_BUG_segfault
     if (i == 0) *(volatile float *)8 = v;
 #elif LATHE_BUG == LATHE_BUG_abort

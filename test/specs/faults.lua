@@ -16,7 +16,7 @@ return problem {
     { "scale", source = "faults.cu",
       params = {
         { "BUG", { "none", "compile", "shared", "hang", "overrun", "underrun", "unwritten", "nan", "one_wrong", "input",
-                   "second_launch", "segfault", "abort", "huge_block" } },
+                   "second_launch", "tired", "lazy", "not_zero", "far", "segfault", "abort", "huge_block" } },
       },
       workspace = { { "seen", "u32", { 1 }, zero = "once" } },
       steps = {

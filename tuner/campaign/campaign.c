@@ -151,8 +151,8 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
     if (s) return s;
     if (c->interrupted || c->device_gone) return c->device_gone ? (*e = c->err, e->code) : LATHE_OK;
     if (!c->nleaders) return LATHE_OK;
-    out->winner_trial = c->leaders[0].id;
     c->progress.phase = "final";
+    if (c->request->top <= 0) out->winner_trial = c->leaders[0].id;
     if (c->request->top > 0) s = final_run(c, &out->winner_trial, e);
     return s;
 }
@@ -166,6 +166,25 @@ static void default_progress(struct campaign *c)
     p->budget_trials = c->request->trials;
     p->budget_seconds = c->request->seconds;
     if (!p->budget_trials && p->budget_seconds <= 0) p->budget_trials = DEFAULT_TRIALS;
+}
+
+/* The tensors and the exact outputs are the least that a problem needs. */
+static status check_memory(const struct campaign *c, struct err *e)
+{
+    struct plan plan;
+    status s = plan_tensors(c->problem, &plan, e);
+    if (s) return s;
+    double bytes = (double)plan_bytes(&plan), have = (double)c->target.limit[LIMIT_memory_bytes];
+    for (int i = 0; i < plan.ntensors; i++)
+        if (plan.buffers[i].role == PLAN_OUTPUT) bytes += (double)plan.buffers[i].count * sizeof(double);
+    plan_free(&plan);
+    if (have <= 0 || bytes <= have) return LATHE_OK;
+    struct strbuf size = {0};
+    problem_size_text(c->problem, &size);
+    err_set(e, LATHE_USAGE, "%s needs %.3g GiB of device memory at least, and %s allows %.3g GiB: choose a smaller size",
+            sb_str(&size), bytes / 1073741824.0, c->target.device, have / 1073741824.0);
+    sb_free(&size);
+    return e->code;
 }
 
 static status open_all(struct campaign *c, struct err *e)
@@ -188,7 +207,8 @@ static status open_all(struct campaign *c, struct err *e)
     s = compile_farm_open(&c->loop, r->self, r->compile_workers, c->target.arch, r->sanitize, COMPILE_SECONDS, &c->farm, e);
     if (s) return s;
     snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", compile_farm_toolchain(c->farm));
-    s = entrants_open(c, e);
+    s = check_memory(c, e);
+    if (!s) s = entrants_open(c, e);
     if (!s) s = open_strategy(c, e);
     if (!s) s = record_campaign(c, e);
     return s;
@@ -255,15 +275,15 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     if (!s) s = run_all(c, out, e);
     out->id = c->id;
     out->interrupted = c->interrupted;
-    bool nothing = !s && !c->interrupted && !isfinite(c->progress.best_ms);
+    bool nothing = !s && !c->interrupted && !out->winner_trial;
     if (c->id) {
         struct err ignored = {0};
         const char *state = s ? "failed" : c->interrupted ? "interrupted" : "finished";
         status ended = store_campaign_end(c->store, c->id, state, s ? e->text : NULL, s ? &ignored : e);
         if (!s) s = ended;
     }
-    if (!s && nothing) s = err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld` lists the reasons",
-                                   (long long)c->id);
+    if (!s && nothing) s = err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld --db %s` lists the reasons",
+                                   (long long)c->id, r->db);
     close_all(c);
     mem_free(c);
     return s;

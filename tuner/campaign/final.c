@@ -21,6 +21,9 @@ static bool on_gpu(const struct campaign *c) { return strcmp(c->target.arch, "ho
 /* A burst is many launches, and each had the whole limit in its trial. */
 enum { LAUNCHES_PER_LIMIT = 8 };
 
+/* The budget of seconds is the search's: only the user ends a final early. */
+static bool interrupted(struct campaign *c) { return campaign_must_stop(c) && c->interrupted; }
+
 static int rounds(const struct campaign *c) { return on_gpu(c) ? 2 : 3; }
 
 static struct measure_options options_for(const struct campaign *c, enum regime regime)
@@ -45,6 +48,8 @@ static status open_entry(struct campaign *c, struct leader *l, struct entry *out
     s = plan_build(c->problem, l->kernel, slots, &out->evaluation.plan, e);
     mem_free(slots);
     out->evaluation.image = mem_strdup(l->image);
+    out->evaluation.checked = l->checked;
+    out->evaluation.measure_inexact = l->baseline;
     return s;
 }
 
@@ -54,7 +59,17 @@ static void close_entry(struct entry *x)
     for (int r = 0; r < REGIME_COUNT; r++) mem_free(x->pooled[r].ms);
 }
 
-/* A leader that is not right on fresh inputs is out; the store is told why, so that it stands in no list of the best. */
+/* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. */
+static status refuse(struct campaign *c, struct entry *x, struct result *r, struct err *e)
+{
+    x->leader->refused = true;
+    campaign_note(c, "final: trial %lld is out: %s: %s", (long long)x->leader->id, outcome_name(r->outcome), r->reason);
+    struct verification *v = &r->verification;
+    if (!*v->detail) snprintf(v->detail, sizeof v->detail, "%s: %.380s", outcome_name(r->outcome), r->reason);
+    return store_verification(c->store, x->leader->id, v, e);
+}
+
+/* A leader that is not right on fresh inputs is out. */
 static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
 {
     struct result r;
@@ -64,15 +79,10 @@ static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
     if (s) return s;
     x->evaluation.verify = false;
     x->evaluation.measure = true;
-    if (r.outcome != OUTCOME_ok && !*r.verification.detail)
-        snprintf(r.verification.detail, sizeof r.verification.detail, "%s: %.380s", outcome_name(r.outcome), r.reason);
-    if (r.verification.done || r.outcome != OUTCOME_ok)
+    if (r.outcome != OUTCOME_ok)
+        s = refuse(c, x, &r, e);
+    else if (r.verification.done)
         s = store_verification(c->store, x->leader->id, &r.verification, e);
-    if (r.outcome != OUTCOME_ok) {
-        x->leader->refused = true;
-        campaign_note(c, "final: trial %lld is out on fresh inputs: %s: %s", (long long)x->leader->id,
-                      outcome_name(r.outcome), r.reason);
-    }
     result_free(&r);
     return s;
 }
@@ -95,11 +105,10 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
         pool(&x->pooled[regime], &r.samples);
         x->telemetry[regime] = r.telemetry;
     } else if (!x->leader->baseline) {
-        x->leader->refused = true;
-        campaign_note(c, "final: trial %lld is out: %s: %s", (long long)x->leader->id, outcome_name(r.outcome), r.reason);
+        s = refuse(c, x, &r, e);
     }
     result_free(&r);
-    return LATHE_OK;
+    return s;
 }
 
 static status measure_all(struct campaign *c, struct entry *entries, int n, enum regime regime, int times,
@@ -107,7 +116,7 @@ static status measure_all(struct campaign *c, struct entry *entries, int n, enum
 {
     for (int round = 0; round < times; round++)
         for (int i = 0; i < n; i++) {
-            if (campaign_must_stop(c) && c->interrupted) return LATHE_OK;
+            if (interrupted(c)) return LATHE_OK;
             if (entries[i].leader->refused) continue;
             status s = measure_entry(c, &entries[i], regime, e);
             if (s) return s;
@@ -189,7 +198,7 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
         struct leader *l = i < nb ? &c->measured_baselines[i] : &c->leaders[i - nb];
         s = open_entry(c, l, &entries[i], e);
         entries[i].evaluation.measure = true;
-        if (!s && !l->baseline && !c->interrupted) s = verify_entry(c, &entries[i], e);
+        if (!s && !l->baseline && !interrupted(c)) s = verify_entry(c, &entries[i], e);
     }
     if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
     if (!s && on_gpu(c)) s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);

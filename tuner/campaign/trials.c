@@ -166,7 +166,7 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
     run->last = t;
     run->count++;
     struct err own = {0};
-    t->evaluation.verify = k->checked;
+    t->evaluation.verify = t->evaluation.checked = k->checked;
     t->evaluation.measure = true;
     t->evaluation.measure_inexact = k->baseline;
     if (item->why)
@@ -194,7 +194,6 @@ static void start_next(struct run *run)
         if (t->state != TRIAL_READY) continue;
         t->state = TRIAL_RUNNING;
         t->evaluation.options = campaign_trial_options(c);
-        if (!t->slot && t->number <= 0) t->evaluation.options.hopeless = 0;
         executor_evaluate(c->executor, &t->evaluation, c->time_limit, on_evaluated, t);
         return;
     }

@@ -22,8 +22,8 @@ struct bench {
     struct bench_setup setup;       /* owned */
     struct guarded *tensors;        /* one a tensor */
     dev_ptr *address;               /* their data */
-    uint64_t *hash;                 /* of each input as filled */
     struct guarded *exact;          /* one a tensor: an output's reference in double; empty for inputs */
+    uint64_t *hash;                 /* one a tensor: of an input as filled, of an output's reference */
     struct dev_module *support;
     struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast;
     struct guarded scratch;         /* partial results, one a thread */
@@ -44,8 +44,9 @@ status bench_inputs(struct bench *b, uint64_t seed, struct err *e);
 
 /* Fills outputs (not inputs) with NaN. */
 status bench_poison_outputs(struct bench *b, struct err *e);
-/* Hash of a tensor's words now. */
+/* Hash of a tensor's words now; of an output's reference. */
 status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e);
+status bench_hash_exact(struct bench *b, int tensor, uint64_t *hash, struct err *e);
 /* Evicts the L2. Queued. */
 status bench_flush(struct bench *b, struct err *e);
 

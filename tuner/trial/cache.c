@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include <dirent.h>
 #include <errno.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,17 @@
 /* Part of every key: raise it when the meaning of a source or option changes. */
 static const char CACHE_VERSION[] = "lathe image 1";
 
+/* Images are loaded as code, so a directory that somebody else owns or may write is refused. */
+static status check_owner(const char *dir, struct err *e)
+{
+    struct stat st;
+    if (stat(dir, &st)) return err_set(e, LATHE_IO, "%s: %s", dir, strerror(errno));
+    if (st.st_uid != getuid() && st.st_uid != 0)
+        return err_set(e, LATHE_IO, "%s belongs to another user, who could put code there", dir);
+    if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && st.st_uid == getuid()) chmod(dir, st.st_mode & 07755);
+    return LATHE_OK;
+}
+
 status cache_open(char **dir, struct err *e)
 {
     const char *own = getenv("LATHE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -27,8 +39,9 @@ status cache_open(char **dir, struct err *e)
     else if (home && *home)
         *dir = path_join(home, ".cache/lathe");
     else
-        *dir = mem_strdup("/tmp/lathe-cache");
+        *dir = mem_printf("/tmp/lathe-cache-%ld", (long)getuid());
     status s = dir_make(*dir, e);
+    if (!s) s = check_owner(*dir, e);
     if (!s && access(*dir, W_OK | X_OK)) s = err_set(e, LATHE_IO, "%s: cannot write there: %s", *dir, strerror(errno));
     if (s) {
         err_prefix(e, "cache directory (set LATHE_CACHE to another)");

@@ -25,7 +25,8 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
 struct evaluation {
     struct plan plan;               /* owned */
     char *image;                    /* path; NULL if no launches */
-    bool verify;                    /* false: outputs are not the problem's */
+    bool verify;                    /* run twice and check everything before timing */
+    bool checked;                   /* the outputs are the problem's: they are right after the last timed run too */
     bool measure;
     bool measure_inexact;           /* time it even if its numbers are off (a baseline shown with its error): the outcome
                                        stays `wrong` */
@@ -42,6 +43,8 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
 /* verify.c: runs the pipeline twice over poisoned outputs, checks outputs, guards, inputs, determinism. Sets
  * out->verification, and out->outcome to `wrong` with a reason. *damaged: a guard or an input was overwritten. */
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
+/* Outputs as they are against the reference, by the same rules; sets `wrong` with a reason. */
+status verify_outputs(struct bench *b, struct pipeline *p, struct result *out, struct err *e);
 /* measure.c: fills out->samples, out->telemetry; may set `unstable`. */
 status measure_pipeline(struct bench *b, struct pipeline *p, const struct measure_options *o, struct result *out,
                         struct err *e);

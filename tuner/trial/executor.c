@@ -40,6 +40,10 @@ static void on_waited(void *ctx, const struct child_answer *a)
 static status ask(struct executor *x, json_t *request, double seconds, const char *what, json_t **reply, struct err *e)
 {
     struct waiting w = {0};
+    if (!child_alive(x->child)) {
+        json_decref(request);
+        return err_set(e, LATHE_DEVICE, "the device worker died before %s", what);
+    }
     child_send(x->child, request, seconds, on_waited, &w);
     while (!w.over) uv_run(x->loop, UV_RUN_ONCE);
     if (!w.reply) return err_set(e, LATHE_DEVICE, "the device worker failed while %s: %s", what, w.text);
@@ -97,11 +101,9 @@ void executor_close(struct executor *x)
     mem_free(x);
 }
 
-status executor_setup(struct executor *x, const struct bench_setup *setup, uint64_t seed, struct setup_answer *out,
-                      struct err *e)
+/* Sends set-up to a worker that has the device open. */
+static status send_setup(struct executor *x, struct setup_answer *out, struct err *e)
 {
-    x->setup = setup;
-    x->seed = seed;
     json_t *reply;
     status s = ask(x, setup_request(x), SETUP_SECONDS, "setting the problem up", &reply, e);
     if (s) return s;
@@ -111,29 +113,46 @@ status executor_setup(struct executor *x, const struct bench_setup *setup, uint6
     return LATHE_OK;
 }
 
-/* Starts a fresh worker and brings it to `ready` (blocking). */
-static status revive(struct executor *x, struct err *e)
+enum { REVIVALS = 3 };
+
+/* Starts a fresh worker and brings it to `ready` (blocking). A worker killed on the way is followed by another; what it
+ * reports itself is final. */
+static status revive(struct executor *x, struct setup_answer *out, struct err *e)
 {
-    struct setup_answer unused;
-    json_t *reply;
-    status s = child_start(x->child, e);
-    if (!s) s = ask(x, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, "opening the device again", &reply, e);
-    if (s) return s;
-    json_decref(reply);
-    return executor_setup(x, x->setup, x->seed, &unused, e);
+    status s = LATHE_OK;
+    for (int attempt = 0; attempt < REVIVALS; attempt++) {
+        json_t *reply;
+        child_kill(x->child);
+        x->ready = false;
+        s = child_start(x->child, e);
+        if (s) return s;
+        s = ask(x, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, "opening the device again", &reply, e);
+        if (!s) {
+            json_decref(reply);
+            s = send_setup(x, out, e);
+        }
+        if (!s || child_alive(x->child)) return s;
+    }
+    return s;
+}
+
+status executor_setup(struct executor *x, const struct bench_setup *setup, uint64_t seed, struct setup_answer *out,
+                      struct err *e)
+{
+    x->setup = setup;
+    x->seed = seed;
+    status s = child_alive(x->child) ? send_setup(x, out, e) : LATHE_DEVICE;
+    return s && !child_alive(x->child) ? revive(x, out, e) : s;
 }
 
 status executor_inputs(struct executor *x, uint64_t seed, struct setup_answer *out, struct err *e)
 {
     x->seed = seed;
-    if (!x->ready || !child_alive(x->child)) {
-        status s = revive(x, e);
-        if (s) return s;
-    }
+    if (!x->ready || !child_alive(x->child)) return revive(x, out, e);
     json_t *reply;
     json_t *request = json_pack("{s:s, s:I}", "op", "inputs", "seed", (json_int_t)seed);
     status s = ask(x, request, SETUP_SECONDS, "making new inputs", &reply, e);
-    if (s) return s;
+    if (s) return child_alive(x->child) ? s : revive(x, out, e);
     read_setup_answer(reply, out);
     json_decref(reply);
     return LATHE_OK;
@@ -198,7 +217,8 @@ void executor_evaluate(struct executor *x, const struct evaluation *v, double se
     x->seconds = seconds;
     if (!x->ready || !child_alive(x->child)) {
         struct err e = {0};
-        if (revive(x, &e)) {
+        struct setup_answer unused;
+        if (revive(x, &unused, &e)) {
             finish(x, NULL, e.text);
             return;
         }

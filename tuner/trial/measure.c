@@ -1,7 +1,7 @@
 /* measure.c: how long does the pipeline take?
  *
- * TRIAL: one warm-up, then samples with the L2 flushed before each, until the 95 % interval of the median is narrow, a
- * ceiling is reached, or the first sample shows that the candidate cannot win. COLD: a pause, then a short burst, the
+ * TRIAL: samples with the L2 flushed before each, until the 95 % interval of the median is narrow, a ceiling is reached,
+ * or two samples show that the candidate cannot win; verification has warmed everything up. COLD: a pause, then a short burst, the
  * first launches left out. SUSTAINED: back to back until the clock and power have settled; the last 40 % count.
  * Times come from the device's own marks around the whole pipeline. A zero, negative or non-finite time is a failure. */
 #include "base/clock.h"
@@ -29,13 +29,21 @@ static double half_width(const struct samples *s) { return (s->high - s->low) / 
 
 static status sample(struct bench *b, struct pipeline *p, bool flush, double *ms, struct err *e)
 {
-    status s = flush ? bench_flush(b, e) : LATHE_OK;
+    status s = bench_poison_outputs(b, e);
+    if (!s && flush) s = bench_flush(b, e);
     b->ops->mark(b->dev, 0);
     if (!s) s = pipeline_run(p, e);
     b->ops->mark(b->dev, 1);
     if (!s) s = b->ops->sync(b->dev, e);
     *ms = s ? NAN : b->ops->elapsed_ms(b->dev, 0, 1);
     return s;
+}
+
+/* One disturbed sample hides nobody: the best of two must be too slow. */
+static bool hopeless(const struct samples *s, const struct measure_options *o)
+{
+    if (!isfinite(o->incumbent_ms) || o->hopeless <= 0 || s->count < 2) return false;
+    return fmin(s->ms[0], s->ms[1]) > o->hopeless * o->incumbent_ms;
 }
 
 static status measure_trial(struct bench *b, struct pipeline *p, const struct measure_options *o, struct result *out,
@@ -49,7 +57,7 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
         if (st) return st;
         if (bad_time(ms, out)) return LATHE_OK;
         add_sample(s, &cap, ms);
-        if (isfinite(o->incumbent_ms) && o->hopeless > 0 && s->ms[0] > o->hopeless * o->incumbent_ms) break;
+        if (hopeless(s, o)) break;
         double spent = clock_seconds() - start;
         if (spent > 4 * o->max_seconds) break;              /* a slow pipeline is known well enough by few samples */
         if (s->count < o->min_samples) continue;
@@ -65,24 +73,26 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
     return LATHE_OK;
 }
 
-/* Queues `launches` runs with marks between, waits, and gives the time of each in ms[]. */
+/* Queues `launches` runs, each between two marks of its own, waits, and gives the time of each in ms[]. Outputs are
+ * filled with NaN before each, outside the marks: no run finds its work done. */
 static status burst(struct bench *b, struct pipeline *p, int launches, double *ms, struct err *e)
 {
-    b->ops->mark(b->dev, 0);
     for (int i = 0; i < launches; i++) {
-        status s = pipeline_run(p, e);
+        status s = bench_poison_outputs(b, e);
+        b->ops->mark(b->dev, 2 * i);
+        if (!s) s = pipeline_run(p, e);
         if (s) return s;
-        b->ops->mark(b->dev, i + 1);
+        b->ops->mark(b->dev, 2 * i + 1);
     }
     status s = b->ops->sync(b->dev, e);
-    for (int i = 0; i < launches && !s; i++) ms[i] = b->ops->elapsed_ms(b->dev, i, i + 1);
+    for (int i = 0; i < launches && !s; i++) ms[i] = b->ops->elapsed_ms(b->dev, 2 * i, 2 * i + 1);
     return s;
 }
 
 static status measure_cold(struct bench *b, struct pipeline *p, const struct measure_options *o, struct result *out,
                            struct err *e)
 {
-    int launches = o->launches < DEV_MARKS - 1 ? o->launches : DEV_MARKS - 1, cap = 0;
+    int launches = o->launches < DEV_MARKS / 2 ? o->launches : DEV_MARKS / 2, cap = 0;
     double *ms = mem_zalloc((size_t)launches + 1, sizeof *ms);
     status s = b->ops->sync(b->dev, e);
     clock_sleep(o->idle_seconds);
@@ -93,7 +103,7 @@ static status measure_cold(struct bench *b, struct pipeline *p, const struct mea
     return s;
 }
 
-enum { CHUNK = 1000, KEPT = 4000 };
+enum { CHUNK = DEV_MARKS / 2, KEPT = 4000 };
 
 static status measure_sustained(struct bench *b, struct pipeline *p, const struct measure_options *o,
                                 struct result *out, struct err *e)

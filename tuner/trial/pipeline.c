@@ -218,7 +218,7 @@ status pipeline_run(struct pipeline *p, struct err *e)
     for (int i = plan->ntensors; i < plan->nbuffers; i++) {
         const struct plan_buffer *b = &plan->buffers[i];
         if (b->zero != ZERO_EACH || !b->count) continue;
-        status s = p->ops->fill(p->dev, p->address[i], 0, (uint64_t)plan_buffer_bytes(b) / 4 * 4, e);
+        status s = buffer_poison(p->ops, p->dev, p->address[i], (uint64_t)plan_buffer_bytes(b), true, e);
         if (s) return s;
     }
     for (int i = 0; i < plan->nsteps; i++) {

@@ -5,7 +5,7 @@
 
 #include "device/dev.h"
 
-enum { GUARD_BYTES = 4096 };
+enum { GUARD_BYTES = 65536 };
 
 /* Memory on the device with a guard band on both sides. */
 struct guarded {

@@ -1,4 +1,5 @@
 /* verify.c: is the result right, and is the memory around it whole? Any damage is `wrong`, with a reason for people. */
+#include "base/mem.h"
 #include "trial/evaluate.h"
 #include <math.h>
 #include <stdio.h>
@@ -40,17 +41,45 @@ static status check_memory(struct bench *b, struct pipeline *p, struct result *o
         if (s) return s;
     }
     for (int i = 0; i < plan->ntensors; i++) {
-        if (plan->buffers[i].role != PLAN_INPUT) continue;
+        bool output = plan->buffers[i].role == PLAN_OUTPUT;
         uint64_t now;
-        status s = bench_hash(b, i, &now, e);
+        status s = output ? bench_hash_exact(b, i, &now, e) : bench_hash(b, i, &now, e);
         if (s) return s;
         if (now == b->hash[i]) continue;
+        if (output && !*damaged)
+            wrong(out, "out-of-bounds write: memory of the verifier, far from every buffer of the kernel, was written");
+        if (output) {
+            *damaged = true;
+            continue;
+        }
         if (!*damaged) {
             snprintf(out->verification.detail, sizeof out->verification.detail, "input %s was changed",
                      plan->buffers[i].name);
             wrong(out, "the kernel changed its input %s", plan->buffers[i].name);
         }
         *damaged = true;
+    }
+    return LATHE_OK;
+}
+
+enum { ZERO_CHECK_BYTES = 16 << 20 };
+
+/* Workspace that is zeroed once must be left zero, or another launch starts from something else. */
+static status check_zeros(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
+{
+    const struct plan *plan = p->plan;
+    for (int i = plan->ntensors; i < plan->nbuffers; i++) {
+        const struct plan_buffer *w = &plan->buffers[i];
+        size_t bytes = (size_t)plan_buffer_bytes(w);
+        if (w->zero != ZERO_ONCE || !bytes || bytes > ZERO_CHECK_BYTES) continue;
+        unsigned char *copy = mem_alloc(bytes);
+        status s = b->ops->copy_out(b->dev, copy, p->address[i], bytes, e);
+        size_t at = 0;
+        while (!s && at < bytes && !copy[at]) at++;
+        mem_free(copy);
+        if (s) return s;
+        if (at < bytes && out->outcome != OUTCOME_wrong)
+            wrong(out, "workspace %s is to be zeroed once, and the kernel does not leave it zero (byte %zu)", w->name, at);
     }
     return LATHE_OK;
 }
@@ -92,7 +121,7 @@ static status run_once(struct bench *b, struct pipeline *p, uint64_t *hash, stru
     return s;
 }
 
-static status check_outputs(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
+status verify_outputs(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
 {
     for (int i = 0; i < p->plan->ntensors; i++) {
         if (p->plan->buffers[i].role != PLAN_OUTPUT) continue;
@@ -114,9 +143,10 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     uint64_t first, second;
     status s = pipeline_poison(p, e);
     if (!s) s = run_once(b, p, &first, e);
-    if (!s) s = check_outputs(b, p, out, e);
+    if (!s) s = verify_outputs(b, p, out, e);
     v->done = !s;
     if (!s) s = check_memory(b, p, out, damaged, e);
+    if (!s) s = check_zeros(b, p, out, e);
     if (s || out->outcome == OUTCOME_wrong) return s;
 
     /* A second run on the workspace as the first left it: counters not reset and stale results show here. */
@@ -126,7 +156,7 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     if (s || v->deterministic || *damaged) return s;
     struct verification again = *v;
     v->elements = v->mismatches = 0;
-    s = check_outputs(b, p, out, e);
+    s = verify_outputs(b, p, out, e);
     if (!s && out->outcome == OUTCOME_wrong) {
         char reason[sizeof out->reason];
         snprintf(reason, sizeof reason, "right at the first launch, wrong at the second: %.1500s", out->reason);

@@ -93,16 +93,20 @@ static void test_a_wild_kernel_is_unstable(void **state)
     result_free(&r);
 }
 
-static void test_what_cannot_win_is_sampled_once(void **state)
+static void test_what_cannot_win_is_sampled_twice(void **state)
 {
     struct measure_options o = TRIAL;
     o.incumbent_ms = 1.0;
     struct result r = measure((double[]){2.1}, 1, &o);
-    assert_int_equal(r.samples.count, 1);
+    assert_int_equal(r.samples.count, 2);
     assert_int_equal(r.outcome, OUTCOME_ok);
     result_free(&r);
     r = measure((double[]){1.9}, 1, &o);                /* close enough to be worth knowing */
     assert_int_equal(r.samples.count, 5);
+    result_free(&r);
+    r = measure((double[]){50.0, 0.9}, 2, &o);          /* one disturbed sample hides nobody */
+    assert_true(r.samples.count > 2);
+    assert_float_equal(r.time_ms, 0.9, 1e-9);
     result_free(&r);
 }
 
@@ -149,7 +153,7 @@ int main(void)
         cmocka_unit_test(test_a_steady_kernel_stops_early),
         cmocka_unit_test(test_a_noisy_kernel_goes_on_to_the_ceiling),
         cmocka_unit_test(test_a_wild_kernel_is_unstable),
-        cmocka_unit_test(test_what_cannot_win_is_sampled_once),
+        cmocka_unit_test(test_what_cannot_win_is_sampled_twice),
         cmocka_unit_test(test_impossible_times_are_refused),
         cmocka_unit_test(test_cold_leaves_out_the_first_launches),
         cmocka_unit_test(test_sustained_keeps_the_end),
