@@ -54,7 +54,7 @@ static void times_text(struct strbuf *b, const json_t *trial)
 {
     const struct {
         const char *key, *label;
-    } times[] = {{"time_ms", "trial"}, {"cold_ms", "cold"}, {"sustained_ms", "sustained"}};
+    } times[] = {{"cold_ms", "final, cold"}, {"sustained_ms", "final, sustained"}, {"time_ms", "trial"}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const json_t *v = json_object_get(trial, times[i].key);
         if (json_is_number(v)) sb_addf(b, "%s%.5g ms (%s)", b->len ? ", " : "", json_number_value(v), times[i].label);
@@ -88,7 +88,9 @@ static void print_provenance(struct exporter *x)
     comment(x->out, "time", sb_str(&line));
     sb_free(&line);
     number_text(&line, trial, "error", "relative Frobenius %.3g, ");
-    number_text(&line, trial, "max_abs", "largest absolute %.3g, against the reference in double");
+    number_text(&line, trial, "max_abs", "largest absolute %.3g, ");
+    sb_add(&line, x->p->reference.kind == REFERENCE_GEMM ? "against a reference in double"
+                                                         : "against the specification's reference kernel");
     comment(x->out, "error", sb_str(&line));
     sb_free(&line);
     size_t i;
@@ -98,7 +100,8 @@ static void print_provenance(struct exporter *x)
         sb_addf(&line, "%s: ", text_of(baseline, "kernel"));
         struct strbuf times = {0};
         times_text(&times, baseline);
-        sb_add(&line, sb_str(&times));
+        sb_add(&line, times.len ? sb_str(&times) : "not timed");
+        if (strcmp(text_of(baseline, "outcome"), "ok")) sb_addf(&line, " (%s, not eligible)", text_of(baseline, "outcome"));
         sb_free(&times);
         comment(x->out, "baseline", sb_str(&line));
         sb_free(&line);

@@ -27,11 +27,13 @@ static status print_lets(struct exporter *x, struct err *e)
 static status print_layout(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->k;
-    sb_addf(x->out, "\n// Where each workspace buffer starts; gives the total in bytes.\nstatic size_t %s_layout(",
-            x->function);
+    sb_addf(x->out, "\n// Where each workspace buffer starts; gives the total in bytes, SIZE_MAX if there is no such memory.\n"
+                    "static size_t %s_layout(", x->function);
     export_dim_params(x);
     sb_add(x->out, ", size_t *start, size_t *bytes)\n{\n    size_t at = 0;\n");
-    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "    (void)%s;\n", x->p->dims[i].name);
+    if (k->nworkspace) sb_add(x->out, "    double total = 0;\n");
+    for (int i = 0; i < x->p->ndims; i++)
+        sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return SIZE_MAX;\n", x->p->dims[i].name, x->p->dims[i].name);
     status s = print_lets(x, e);
     for (int w = 0; w < k->nworkspace && !s; w++) {
         const struct tensor *t = &k->workspace[w];
@@ -47,7 +49,13 @@ static status print_layout(struct exporter *x, struct err *e)
             s = export_expr(x, t->shape[d], e);
             sb_add(x->out, ")");
         }
-        sb_addf(x->out, ";\n    at += (bytes[%d] + 255) / 256 * 256;\n", w);
+        sb_addf(x->out, ";\n    total += %d.0", dtype_bytes(t->dtype));
+        for (int d = 0; d < t->rank && !s; d++) {
+            sb_add(x->out, " * (double)(");
+            s = export_expr(x, t->shape[d], e);
+            sb_add(x->out, ")");
+        }
+        sb_addf(x->out, ";\n    if (total > 1e18) return SIZE_MAX;\n    at += (bytes[%d] + 255) / 256 * 256;\n", w);
     }
     sb_add(x->out, "    (void)start;\n    (void)bytes;\n    return at;\n}\n");
     return s;
@@ -56,7 +64,7 @@ static status print_layout(struct exporter *x, struct err *e)
 static status print_workspace_query(struct exporter *x, struct err *e)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
-    sb_addf(x->out, "\n// Bytes of workspace that a call at this size needs.\nextern \"C\" size_t %s_workspace(", x->function);
+    sb_addf(x->out, "\n// Bytes of workspace that a call at this size needs; SIZE_MAX: no size to be served.\nextern \"C\" size_t %s_workspace(", x->function);
     export_dim_params(x);
     sb_addf(x->out, ")\n{\n    size_t start[%d], bytes[%d];\n    return %s_layout(", n, n, x->function);
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
@@ -81,7 +89,8 @@ static status print_checks(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->k;
     for (int i = 0; i < x->p->ndims; i++)
-        sb_addf(x->out, "    if (%s < 1) return cudaErrorInvalidValue;\n", x->p->dims[i].name);
+        sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return cudaErrorInvalidValue;\n", x->p->dims[i].name,
+                x->p->dims[i].name);
     for (int c = 0; c < k->nconstraints; c++) {
         const struct expr *expr = k->constraints[c].expr;
         bool open = false;
@@ -240,7 +249,8 @@ static const char LAUNCH_HELPER[] =
     "{\n"
     "    if (grid[0] < 1 || grid[0] > 2147483647 || grid[1] < 1 || grid[1] > 65535 || grid[2] < 1 || grid[2] > 65535)\n"
     "        return cudaErrorInvalidValue;\n"
-    "    if (block[0] < 1 || block[1] < 1 || block[2] < 1 || block[0] * block[1] * block[2] > 1024) return cudaErrorInvalidValue;\n"
+    "    if (block[0] < 1 || block[1] < 1 || block[2] < 1 || block[2] > 64 || block[0] * block[1] * block[2] > 1024)\n"
+    "        return cudaErrorInvalidValue;\n"
     "    if (shared > 48 * 1024) {\n"
     "        cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);\n"
     "        if (error != cudaSuccess) return error;\n"
@@ -329,7 +339,7 @@ static void print_zeroing(struct exporter *x)
 status export_launcher(struct exporter *x, struct err *e)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
-    sb_add(x->out, LAUNCH_HELPER);
+    if (!x->nested) sb_add(x->out, LAUNCH_HELPER);
     if (export_has_gemm(x->k)) sb_add(x->out, GEMM_HELPER);
     status s = print_layout(x, e);
     if (!s) s = print_workspace_query(x, e);

@@ -13,6 +13,7 @@ struct exporter {
     struct value *known;            /* the same without what depends on dims and scalars (VALUE_NONE there) */
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
+    bool nested;                    /* the reference's part: the helpers stand in the file already */
 };
 
 /* An expression of a kernel scope as C. */

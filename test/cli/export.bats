@@ -1,0 +1,49 @@
+# export.bats: exported files build where nvcc is, without warnings, self-test included. They run on the GPU machine only
+# (scripts/bench_linear).
+
+load helper
+
+setup_file() {
+    TREE="$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)"
+    LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
+    export LATHE_KERNELS="$TREE/kernels"
+    cd "$BATS_FILE_TMPDIR"
+    "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db export.db -q
+    "$LATHE_BIN" tune linear --device host --size M=8,N=16,K=32 --strategy random --trials 6 --db export.db -q
+}
+
+builds() { # FILE [OPTION...]
+    command -v nvcc >/dev/null || skip "no nvcc here"
+    local file=$1
+    shift
+    run nvcc -std=c++17 -gencode arch=compute_80,code=sm_80 -Xcompiler -Wall,-Wextra -o out "$file" "$@"
+    if [ "$status" -ne 0 ] || [[ "$output" == *"warning"*"total"* ]]; then echo "$output"; return 1; fi
+}
+
+@test "a kernel with a reference kernel: the file and its self-test build" {
+    lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem faults -o w.cu
+    builds w.cu -c
+    builds w.cu -DLATHE_SELFTEST
+}
+
+@test "simt: the file and its self-test build" {
+    lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt -o w.cu
+    ! grep -q cublas_v2 w.cu
+    builds w.cu -c
+    builds w.cu -DLATHE_SELFTEST
+}
+
+@test "epilogue: the file and its self-test build, with cuBLAS" {
+    lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel epilogue -o w.cu
+    builds w.cu -c
+    builds w.cu -DLATHE_SELFTEST -lcublas
+}
+
+@test "the file says where it comes from, and has no path of this machine" {
+    lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear -o w.cu
+    for word in "size          M=8 N=16 K=32" "configuration " "against a reference in double" "not eligible" "campaign 2"; do
+        grep -q "$word" w.cu || { echo "lacks: $word"; return 1; }
+    done
+    ! grep -qF "$TREE" w.cu
+    ! grep -q '^#line' w.cu
+}
