@@ -243,6 +243,14 @@ static void keep_leader(struct campaign *c, struct trial *t)
     c->nleaders++;
 }
 
+/* A kernel that never compiles would use the whole budget up: said once, early. */
+static void warn_if_hopeless(struct campaign *c, const struct trial *t)
+{
+    enum { ENOUGH = 12 };
+    if (c->progress.trials == ENOUGH && c->progress.outcomes[OUTCOME_compile] == ENOUGH)
+        campaign_note(c, "the first %d configurations did not compile; the last one: %.600s", ENOUGH, t->result.reason);
+}
+
 static status close_trial(struct run *run, struct trial *t, struct err *e)
 {
     struct campaign *c = run->c;
@@ -254,6 +262,7 @@ static status close_trial(struct run *run, struct trial *t, struct err *e)
     if (!baseline) {
         c->progress.trials++;
         c->progress.outcomes[t->result.outcome]++;
+        warn_if_hopeless(c, t);
     }
     if (t->result.outcome == OUTCOME_ok || (baseline && isfinite(t->result.time_ms))) keep_leader(c, t);
     if (t->slot >= 0) {
