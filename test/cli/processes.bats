@@ -1,0 +1,235 @@
+# processes.bats: processes that die, are killed or interrupted in the middle of something: what a campaign makes of it,
+# and that none is left behind. test/specs/hold.lua has kernels that wait in a known place.
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    # a compiler that waits where HOLD is "compile", the third value, and says so by a file
+    cat >c++ <<'END'
+#!/bin/sh
+case " $* " in *" -DLATHE_HOLD=2 "*) touch compiling; sleep 1000 ;; esac
+PATH=${PATH#*:}
+exec ${LATHE_TEST_CXX:-c++} "$@"
+END
+    chmod +x c++
+    export LATHE_TEST_CXX="${CXX:-}"
+    unset CXX
+    PATH="$PWD:$PATH"
+}
+
+teardown() {
+    cat log || true                         # bats shows it where the test failed
+    [ -z "${pid:-}" ] || kill -KILL "$pid" 2>/dev/null || true
+}
+
+# order GROUP...: order.lua, a strategy that proposes each group's HOLDs at once, one group after another
+order() {
+    local groups="" id=0 group hold
+    for group in "$@"; do
+        groups+="{ "
+        for hold in $group; do groups+="{ HOLD = \"$hold\", ID = $((++id)) }, "; done
+        groups+="}, "
+    done
+    cat >order.lua <<END
+return strategy { name = "order", summary = "", run = function(tune)
+  for _, group in ipairs { $groups } do tune.evaluate_all(group) end
+end }
+END
+}
+
+# begin OPTION...: the campaign in the background; sets $pid
+begin() {
+    local sanitize=
+    [ -z "${LATHE_SANITIZE:-}" ] || sanitize=--sanitize
+    # a shell starts background jobs with SIGINT ignored, and lathe leaves an ignored signal alone
+    env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua --db p.db \
+        --compile-workers 2 --top 0 $sanitize "$@" >out 2>log 3>&- &
+    pid=$!
+}
+
+# ends: waits for it; sets $code
+ends() {
+    code=0
+    wait "$pid" || code=$?
+    pid=
+}
+
+# descendants PID: it, its children, theirs, ...
+descendants() {
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -E 's/^([0-9]+) \(.*\) [A-Za-z] ([0-9]+) .*/\1 \2/' | awk -v root="$1" '
+        { parent[$1] = $2 }
+        END { for (p in parent) { for (q = p; q in parent && q != root; q = parent[q]); if (q == root) print p } }'
+}
+
+# worker KIND: the process ids of the campaign's workers of this kind, its children
+worker() {
+    local p
+    for p in $(descendants "$pid"); do
+        grep -q "^PPid:[[:space:]]$pid$" "/proc/$p/status" 2>/dev/null || continue
+        case "$(cat "/proc/$p/cmdline" 2>/dev/null | tr '\0' ' ')" in *" worker $1 "*) echo "$p" ;; esac
+    done
+}
+
+# gone PID...: none of them runs any more (a dead one that nobody has waited for does not)
+gone() {
+    local p
+    for p in "$@"; do [ ! -e "/proc/$p/exe" ] || return 1; done
+}
+
+# leaves_nothing: all that ran for the campaign ends within two seconds
+leaves_nothing() { until_true 2 gone $all; }
+
+sql() { sqlite3 p.db "$1"; }
+outcomes() { sql "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM trial WHERE role = 'candidate' ORDER BY number)"; }
+ended() { [ "$(sql "SELECT count(*) FROM trial WHERE outcome <> 'in_flight'" 2>/dev/null)" -ge "$1" ]; }
+
+@test "a device worker that is killed in the middle of a trial: crash, and the campaign goes on" {
+    order never "device never never"
+    begin
+    until_true 60 test -e held
+    kill -KILL $(worker device)
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok crash ok ok" ]
+    [[ "$(sql "SELECT reason FROM trial WHERE outcome = 'crash'")" == "killed by signal 9 "* ]]
+    [ "$(sql "SELECT state FROM campaign")" = finished ]
+    grep -q "ID=2: crash: killed by signal 9" log
+}
+
+@test "a compile worker that is killed: that trial's outcome, and the campaign goes on" {
+    order never "compile never never"
+    begin
+    until_true 60 test -e compiling
+    until_true 60 ended 3
+    for p in $(worker compile); do
+        all="$(descendants "$p")"
+        if [ "$(echo "$all" | wc -l)" -gt 1 ]; then break; fi   # the one with a compiler below it
+    done
+    kill -KILL "$p"
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok compile ok ok" ]
+    [[ "$(sql "SELECT reason FROM trial WHERE outcome = 'compile'")" == "the compiler died: killed by signal 9 "* ]]
+    leaves_nothing
+}
+
+@test "a time limit ends a kernel that waits, and what compiles goes on meanwhile" {
+    order "device never"
+    begin --time-limit 1
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "timeout ok" ]
+}
+
+# middle: a campaign with a trial on the device and another in the compiler, and one done
+middle() {
+    order never "device compile never"
+    begin
+    until_true 60 test -e held
+    until_true 60 test -e compiling
+    all="$(descendants "$pid")"
+    [ "$(echo "$all" | wc -l)" -ge 6 ]      # itself, the device, two compile workers, a compiler with its keeper
+}
+
+@test "the coordinator is killed: the database is whole, and no process is left" {
+    middle
+    kill -KILL "$pid"
+    leaves_nothing
+    ends
+    [ "$code" -eq 137 ]
+    [ "$(sql "PRAGMA integrity_check")" = ok ]
+    [ -z "$(sql "PRAGMA foreign_key_check")" ]
+    [ "$(sql "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM trial WHERE number > 0 ORDER BY number)")" = \
+      "ok in_flight in_flight in_flight" ]
+    [ "$(sql "SELECT count(*) > 0 FROM measurement m JOIN sample s ON s.measurement_id = m.id
+                JOIN trial t ON t.id = m.trial_id WHERE t.number = 1")" = 1 ]
+    grep -q "^trial 1: best so far" log
+    lathe show --db p.db
+    lathe show 1 --db p.db
+    [ "$(lathe best --db p.db --json | grep -c '"outcome": "ok"')" -eq 1 ]
+    order never
+    begin                                   # and takes another campaign
+    ends
+    [ "$code" -eq 0 ]
+}
+
+@test "a first interrupt ends it with what it has" {
+    for signal in INT TERM HUP; do
+        rm -f p.db* held compiling
+        middle
+        kill -s $signal "$pid"
+        ends
+        [ "$code" -eq 130 ]
+        leaves_nothing
+        [ "$(outcomes)" = "ok skipped skipped skipped" ]
+        [ "$(sql "SELECT state FROM campaign")" = interrupted ]
+        [[ "$(cat out)" == "campaign 1: hold N=100 on "* ]]
+        [[ "$(cat out)" == *"next: lathe export --campaign 1 --db p.db -o winner.cu" ]]
+        grep -q "^lathe: interrupted; what was measured is campaign 1 of p.db$" log
+    done
+}
+
+@test "an interrupt before anything was measured" {
+    order "device never"
+    begin
+    until_true 60 test -e held
+    all="$(descendants "$pid")"
+    kill -s INT "$pid"
+    ends
+    [ "$code" -eq 130 ]
+    leaves_nothing
+    [ "$(sql "SELECT state FROM campaign")" = interrupted ]
+    fails 1 "no verified configuration" lathe best --db p.db
+}
+
+# finals FINAL...: a campaign whose winner is being verified again, and waits there
+finals() {
+    order "$@" device
+    begin --top 9
+    until_true 60 test -e held
+    touch hold-final
+    rm held
+    kill -KILL $(worker device)
+    until_true 60 test -e held
+    all="$(descendants "$pid")"
+}
+
+@test "an interrupt in the final: what runs is waited for, and no more is begun" {
+    finals final final
+    kill -s INT "$pid"
+    rm held
+    kill -KILL $(worker device)             # the first of the two
+    ends
+    [ "$code" -eq 130 ]
+    leaves_nothing
+    [ ! -e held ]
+    [ "$(outcomes)" = "ok ok crash" ]
+    [ "$(sql "SELECT state FROM campaign")" = interrupted ]
+    [ "$(lathe best --db p.db --json | grep -c '"outcome": "ok"')" -eq 1 ]
+}
+
+@test "a second interrupt ends it at once and loses nothing" {
+    finals final
+    kill -s INT "$pid"
+    sleep 0.3
+    not gone "$pid"
+    kill -s INT "$pid"
+    ends
+    [ "$code" -eq 130 ]
+    leaves_nothing
+    [ "$(sql "PRAGMA integrity_check")" = ok ]
+    [ "$(outcomes)" = "ok crash" ]
+    [ "$(lathe best --db p.db --json | grep -c '"outcome": "ok"')" -eq 1 ]
+}
+
+@test "a signal that the caller ignores is ignored" {
+    order never device
+    ( trap '' INT; exec "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua --db p.db --top 0 \
+        --time-limit 2 >out 2>log 3>&- ) &
+    pid=$!
+    until_true 60 test -e held
+    kill -s INT "$pid"
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok timeout" ]
+}
