@@ -10,7 +10,15 @@ LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
 export LATHE_KERNELS="$TREE/test/cli/kernels:$TREE/kernels"
 unset NO_COLOR
 
-lathe() { "$LATHE_BIN" "$@"; }
+# LATHE_SANITIZE=1 (make sanitize): a sanitized program, whose campaigns build their kernels with the sanitizers too. A
+# test whose kernels are broken on purpose calls "$LATHE_BIN" itself.
+lathe() {
+    if [ -n "${LATHE_SANITIZE:-}" ] && [ "${1:-}" = tune ]; then
+        "$LATHE_BIN" tune --sanitize "${@:2}"
+    else
+        "$LATHE_BIN" "$@"
+    fi
+}
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
@@ -37,6 +45,16 @@ fails() {
     if [ -n "$out" ]; then echo "stdout is not empty: $out"; return 1; fi
     if [[ "$errors" != "lathe: "* ]]; then echo "no message: $errors"; return 1; fi
     if [[ "$errors" != *"$text"* ]]; then echo "message lacks '$text': $errors"; return 1; fi
+}
+
+# until_true SECONDS COMMAND...: as soon as it succeeds; fails if it never does
+until_true() {
+    local end=$((SECONDS + $1 + 1))
+    shift
+    until "$@"; do
+        if [ $SECONDS -ge $end ]; then echo "never came true: $*"; return 1; fi
+        sleep 0.05
+    done
 }
 
 # json FILE EXPRESSION: an SQL expression over `j`, the JSON text of the file (sqlite3 reads it, so that no other tool
