@@ -4,6 +4,7 @@
 #include "cli/parse.h"
 #include "search/spec.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,21 @@ static bool is_directory(const char *path)
 static bool is_file(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* What is there and cannot be a specification is told, rather than taken for absent. */
+static status check_path(const char *path, struct err *e)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? LATHE_OK
+                   : err_set(e, LATHE_USAGE, "%.300s: cannot open: %s", path, strerror(errno));
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        return LATHE_OK;
+    return err_set(e, LATHE_USAGE, "%.300s: is no regular file\nSPEC is a .lua file, a folder with a " SPEC_FILE
+                   ", or the name of one in a kernels directory", path);
 }
 
 static bool same_directory(const char *a, const char *b)
@@ -92,16 +107,16 @@ void spec_names(const char *directory, struct text_list *out)
         qsort(out->items + first, (size_t)(out->count - first), sizeof *out->items, by_text);
 }
 
-/* The specification's file if `name` is a path to one, or NULL. */
-static char *as_path(const char *name)
+/* *out: the specification's file if `name` is a path to one, or NULL. */
+static status as_path(const char *name, char **out, struct err *e)
 {
-    if (is_file(name))
-        return mem_strdup(name);
     char *inside = path_join(name, SPEC_FILE);
-    if (is_file(inside))
-        return inside;
+    status s = check_path(name, e);
+    if (s == LATHE_OK)
+        s = check_path(inside, e);
+    *out = s != LATHE_OK ? NULL : is_file(name) ? mem_strdup(name) : is_file(inside) ? mem_strdup(inside) : NULL;
     mem_free(inside);
-    return NULL;
+    return s;
 }
 
 static char *in_directories(const char *name, const struct text_list *dirs)
@@ -181,13 +196,13 @@ status spec_find(const char *name, const char *self, struct spec_place *out, str
     struct text_list dirs = {0};
     spec_directories(self, &dirs);
     *out = (struct spec_place){0};
-    char *path = as_path(name);
-    if (!path)
+    char *path;
+    status s = as_path(name, &path, e);
+    if (s == LATHE_OK && !path)
         path = in_directories(name, &dirs);
-    status s = LATHE_OK;
     if (path)
         *out = (struct spec_place){path, find_includes(path, &dirs)};
-    else
+    else if (s == LATHE_OK)
         s = not_found(name, &dirs, e);
     text_list_free(&dirs);
     return s;

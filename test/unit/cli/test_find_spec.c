@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char root[64];           /* holds work/kernels/{linear,conv,common}, env/{mine,linear}, dist/{bin,kernels/far} */
@@ -131,6 +132,30 @@ static void not_found(void **state)
     }
 }
 
+/* Reading a pipe waits for its writer; a name that cannot be looked at is not absent. */
+static void no_file(void **state)
+{
+    assert_int_equal(symlink("loop.lua", "loop.lua"), 0);
+    assert_int_equal(mkfifo("pipe.lua", 0600), 0);
+    assert_int_equal(mkdir("pipes", 0700), 0);
+    assert_int_equal(mkfifo("pipes/spec.lua", 0600), 0);
+    static const char *const cases[][2] = {
+        {"loop.lua", "loop.lua: cannot open: Too many levels of symbolic links"},
+        {"pipe.lua", "pipe.lua: is no regular file\nSPEC is a .lua file"},
+        {"pipes", "pipes/spec.lua: is no regular file\nSPEC is a .lua file"},
+        {"/dev/null", "/dev/null: is no regular file\nSPEC is a .lua file"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err e;
+        int n;
+        char *path = find(cases[i][0], &e, &n);
+        assert_string_equal(path, "");
+        assert_int_equal(e.code, LATHE_USAGE);
+        assert_memory_equal(e.text, cases[i][1], strlen(cases[i][1]));
+        mem_free(path);
+    }
+}
+
 static void no_directories(void **state)
 {
     assert_int_equal(chdir("/"), 0);
@@ -147,6 +172,7 @@ int main(void)
         cmocka_unit_test(found),
         cmocka_unit_test(environment_first),
         cmocka_unit_test(not_found),
+        cmocka_unit_test(no_file),
         cmocka_unit_test(no_directories),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
