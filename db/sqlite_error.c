@@ -42,6 +42,31 @@ status sql_cannot_open(const char *path, int sys_errno, struct err *e)
     return LATHE_STORE;
 }
 
+status sql_damaged(const char *path, const char *how, const char *doing, struct err *e)
+{
+    return err_set(e, LATHE_STORE,
+                   "%s: the database is damaged (%s; %s): keep a copy, and take out what is readable with "
+                   "`sqlite3 %s .recover`",
+                   path, how, doing, path);
+}
+
+/* Opening a pipe waits for its writer, so whether it is a file is asked before. What is absent, or a directory, is for
+ * sql_cannot_open to tell. */
+status sql_check_file(const char *path, struct err *e)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? LATHE_OK
+                                                   : err_set(e, LATHE_STORE, "%s: cannot open: %s: give --db another file",
+                                                             path, strerror(errno));
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        return LATHE_OK;
+    return err_set(e, LATHE_STORE, "%s: is a %s, expected a database file: give --db another file", path,
+                   S_ISFIFO(st.st_mode)  ? "pipe"
+                   : S_ISSOCK(st.st_mode) ? "socket"
+                                          : "device");
+}
+
 static bool no_space(int primary, int sys_errno)
 {
     return primary == SQLITE_FULL ||
@@ -83,11 +108,7 @@ status sql_fail(const struct sql *c, const char *doing, struct err *e)
     case SQLITE_CANTOPEN: return sql_cannot_open(path, sys_errno, e);
     case SQLITE_NOTADB:
         return err_set(e, LATHE_STORE, "%s: not a SQLite database, so not lathe's: give --db another file", path);
-    case SQLITE_CORRUPT:
-        return err_set(e, LATHE_STORE,
-                       "%s: the database is damaged (%s; %s): keep a copy, and take out what is readable with "
-                       "`sqlite3 %s .recover`",
-                       path, said, doing, path);
+    case SQLITE_CORRUPT: return sql_damaged(path, said, doing, e);
     case SQLITE_IOERR:
         if (sys_errno == EISDIR)
             return sql_cannot_open(path, sys_errno, e);

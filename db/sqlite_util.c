@@ -67,12 +67,14 @@ status sql_open(struct sql *c, const char *path, int flags, bool immutable, doub
     *c = (struct sql){.busy_seconds = busy_seconds > 0 ? busy_seconds : 0};
     if (!path || !*path)
         return err_set(e, LATHE_STORE, "no database file is named: give --db a file name");
+    status st = sql_check_file(path, e);
+    if (st)
+        return st;
     char *name = sqlite_name(path, immutable);
     c->path = mem_strdup(path);
     flags |= SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX | (immutable ? SQLITE_OPEN_URI : 0);
     int rc = sqlite3_open_v2(name, &c->db, flags, NULL);
     mem_free(name);
-    status st = LATHE_OK;
     if (!c->db)
         st = err_set(e, LATHE_NOMEM, "%s: out of memory (opening the database)", path);
     else if (rc)
@@ -125,7 +127,12 @@ status sql_identify(const struct sql *c, int *version, struct err *e)
                        "%s: a SQLite database of another program (application_id 0x%08" PRIx32 ", %" PRId64
                        " tables and indexes), left as it is: give --db another file",
                        c->path, application, objects);
-    if (found < 0 || found > SCHEMA_VERSION) {
+    if (application == APPLICATION_ID && found <= 0) {
+        char how[80];
+        snprintf(how, sizeof how, "its user_version is %" PRId64 ", expected 1 or more", found);
+        return sql_damaged(c->path, how, "reading the database's header", e);
+    }
+    if (found > SCHEMA_VERSION) {
         char writer[200];
         last_writer(c, writer, sizeof writer);
         return err_set(e, LATHE_STORE,
@@ -141,6 +148,8 @@ status sql_prepare(const struct sql *c, const char *text, sqlite3_stmt **out, st
 {
     *out = NULL;
     int rc = sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    if ((rc & 0xff) == SQLITE_ERROR)
+        return sql_damaged(c->path, sqlite3_errmsg(c->db), "preparing a statement", e);
     return rc ? sql_fail(c, "preparing a statement", e) : LATHE_OK;
 }
 

@@ -49,7 +49,7 @@ static inline struct sql_value sql_unsigned(uint64_t u) { return (struct sql_val
 status sql_open(struct sql *c, const char *path, int flags, bool immutable, double busy_seconds, struct err *e);
 void sql_close(struct sql *c);          /* of a zeroed struct: nothing */
 
-/* Whose file it is, in one read: LATHE_STORE if not SQLite, another program's, or of a newer schema. *version is 0 for
+/* Whose file it is, in one read: LATHE_STORE if not SQLite, another program's, of a newer schema, or damaged. *version is 0 for
  * an empty file. */
 status sql_identify(const struct sql *c, int *version, struct err *e);
 
@@ -57,7 +57,12 @@ status sql_identify(const struct sql *c, int *version, struct err *e);
 status sql_fail(const struct sql *c, const char *doing, struct err *e);
 /* A name for messages made by the layer itself, when `path` cannot be opened: why, from what the file system says. */
 status sql_cannot_open(const char *path, int sys_errno, struct err *e);
+/* LATHE_STORE if there is something at `path` that is neither file nor directory, or that cannot be looked at. */
+status sql_check_file(const char *path, struct err *e);
+/* A database that is lathe's and not whole. how: what is wrong. Returns LATHE_STORE. */
+status sql_damaged(const char *path, const char *how, const char *doing, struct err *e);
 
+/* A table or column that `text` needs and that is not there is damage. */
 status sql_prepare(const struct sql *c, const char *text, sqlite3_stmt **out, struct err *e);
 status sql_bind(const struct sql *c, sqlite3_stmt *st, const struct sql_value *v, int n, struct err *e);
 /* The next row, or *row false at the end. */

@@ -114,6 +114,8 @@ static status prepare_file(struct store *s, struct err *e)
     st = sql_identify(c, &version, e);
     if (!st)
         st = migrate(c, version, e);
+    for (int i = 0; !st && i < STATEMENT_COUNT; i++) /* all that a campaign will need is there */
+        st = statement(s, i, e);
     return store_finish(s, st, doing, e);
 }
 

@@ -133,6 +133,30 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     fails 6 "folder" lathe tune tiny $RUN --db folder
 }
 
+@test "a database or specification that is no regular file" {
+    mkfifo pipe.db
+    ln -s loop.db loop.db
+    fails 6 "pipe.db: is a pipe" timeout 20 "$LATHE_BIN" best --db pipe.db
+    fails 6 "pipe.db: is a pipe" timeout 20 "$LATHE_BIN" tune tiny $RUN --db pipe.db
+    fails 6 "loop.db: cannot open: Too many levels" lathe show --db loop.db
+    mv pipe.db pipe.lua
+    mv loop.db loop.lua
+    fails 2 "pipe.lua: is no regular file" timeout 20 "$LATHE_BIN" space pipe.lua
+    ln -sf loop.lua loop.lua
+    fails 2 "loop.lua: cannot open: Too many levels" lathe space loop.lua
+}
+
+@test "a damaged database is told as that" {
+    lathe tune tiny $RUN --db d.db >/dev/null
+    sqlite3 d.db "PRAGMA user_version = 0" >/dev/null
+    fails 6 "d.db: the database is damaged (its user_version is 0" lathe best --db d.db
+    fails 6 "d.db: the database is damaged (its user_version is 0" lathe tune tiny $RUN --db d.db
+    sqlite3 d.db "PRAGMA user_version = 1; DROP TABLE sample" >/dev/null
+    fails 6 "d.db: the database is damaged (no such table: " lathe tune tiny $RUN --db d.db
+    sqlite3 d.db "DROP TABLE campaign" >/dev/null
+    fails 6 "d.db: the database is damaged (no such table: " lathe show --db d.db
+}
+
 @test "a database that is read-only" {
     lathe tune tiny $RUN --db r.db >/dev/null
     chmod a-w r.db

@@ -31,6 +31,59 @@ static void test_files_that_are_refused(void **state)
     assert_null(q);
 }
 
+/* What is no file is refused before it is opened: a pipe would wait for a writer. */
+static void test_no_file(void **state)
+{
+    struct query *q = NULL;
+    struct store *s = NULL;
+    const char *pipe = in_folder("pipe.db");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    alarm(5);
+    assert_fails(LATHE_STORE, "pipe.db: is a pipe, expected a database file", query_open(pipe, &q, e));
+    assert_fails(LATHE_STORE, "pipe.db: is a pipe, expected a database file", store_open(pipe, 1, &s, e));
+    assert_fails(LATHE_STORE, "/dev/null: is a device, expected a database file", query_open("/dev/null", &q, e));
+    assert_fails(LATHE_STORE, "/dev/null: is a device, expected a database file", store_open("/dev/null", 1, &s, e));
+    alarm(0);
+    assert_int_equal(symlink("loop.db", in_folder("loop.db")), 0);
+    const char *loop = in_folder("loop.db");
+    assert_fails(LATHE_STORE, "loop.db: cannot open: Too many levels of symbolic links", query_open(loop, &q, e));
+    assert_fails(LATHE_STORE, "loop.db: cannot open: Too many levels of symbolic links", store_open(loop, 1, &s, e));
+    assert_null(q);
+    assert_null(s);
+}
+
+static void check_damage(const char *name, const char *damage, const char *words)
+{
+    struct query *q = NULL;
+    struct store *s = NULL;
+    json_t *j = NULL;
+    const char *path = in_folder(name);
+    assert_ok(store_open(path, 1, &s, e));
+    store_close(s);
+    s = NULL;
+    meddle(path, damage);
+    assert_fails(LATHE_STORE, words, store_open(path, 1, &s, e));
+    assert_fails(LATHE_STORE, ": the database is damaged (", store_open(path, 1, &s, e));
+    assert_null(s);
+    struct err e = {0};
+    status st = query_open(path, &q, &e);
+    if (!st)
+        st = query_campaigns(q, &j, &e);
+    assert_int_equal(st, LATHE_STORE);
+    assert_non_null(strstr(e.text, ": the database is damaged ("));
+    assert_non_null(strstr(e.text, words));
+    query_close(q);
+}
+
+/* A file of lathe's that lacks something is told as that, not as a bug, and before a campaign has done anything. */
+static void test_damaged(void **state)
+{
+    check_damage("zero.db", "PRAGMA user_version = 0", "its user_version is 0");
+    check_damage("below.db", "PRAGMA user_version = -7", "its user_version is -7");
+    check_damage("table.db", "PRAGMA foreign_keys = OFF; DROP TABLE campaign", "no such table: ");
+    check_damage("column.db", "ALTER TABLE campaign RENAME COLUMN id TO number", "no such column: id");
+}
+
 static long long trials_seen(struct query *q)
 {
     json_t *j;
@@ -161,6 +214,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_that_are_refused),
+        cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_beside_a_writer),
         cmocka_unit_test(test_leaves_nothing),
         cmocka_unit_test(test_read_only_directory),
