@@ -4,6 +4,7 @@
  * compiling and for running on a device. */
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "trial/worker.h"
 #include "version.h"
 #include <fcntl.h>
@@ -40,6 +41,15 @@ static void find_self(char *out, size_t size, const char *argv0)
         snprintf(out, size, "%s", argv0);
 }
 
+/* A message may quote a script, a file or an argument; none of them drives the terminal. */
+static void print_error(const char *text)
+{
+    struct strbuf clean = {0};
+    text_escape(&clean, text);
+    fprintf(stderr, "lathe: %s\n", sb_str(&clean));
+    sb_free(&clean);
+}
+
 int main(int argc, char **argv)
 {
     fill_descriptors();
@@ -54,7 +64,7 @@ int main(int argc, char **argv)
     struct err e = {0};
     status s = cli_run(&cli, argc, argv, &e);
     if (s != LATHE_OK && *e.text)
-        fprintf(stderr, "lathe: %s\n", e.text);
+        print_error(e.text);
     mem_free(line);
     return status_exit_code(s);
 }

@@ -106,6 +106,14 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     fails 3 "syntax.lua" lathe tune tiny $RUN --strategy syntax.lua
 }
 
+@test "what a script or an argument says does not drive the terminal" {
+    printf 'return strategy { name = "x", summary = "", run = function(tune, space) error("a\\27[31mred\\r\\0b") end }' >x.lua
+    fails 3 'a\x1b[31mred\x0d' lathe tune tiny $RUN --strategy x.lua
+    not grep -q "[[:cntrl:]]" .errors
+    fails 2 'x\x1b[2Jy\xff' lathe space $'x\e[2Jy\xff'
+    fails 2 "'été'" lathe space été
+}
+
 @test "a device that there is not" {
     fails 2 "no device 'gpu'" lathe tune tiny --device gpu
     split lathe doctor --json

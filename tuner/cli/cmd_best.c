@@ -37,7 +37,7 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         report_best(&b, best, NULL, true);
-        s = out_buffer(&b, e);
+        s = out_report(&b, e);
     }
     json_decref(best);
     query_close(q);

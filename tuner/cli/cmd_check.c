@@ -131,7 +131,7 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
             printed = print_json(&checked, e);
         } else {
             print_text(&checked, &b);
-            printed = out_buffer(&b, e);
+            printed = out_report(&b, e);
         }
         s = printed != LATHE_OK ? printed : refused ? err_set(e, LATHE_SPEC, "%s", "") : LATHE_OK;
     }

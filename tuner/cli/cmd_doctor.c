@@ -137,7 +137,7 @@ static status doctor_run(const struct cli *cli, void *p, struct err *e)
     } else {
         struct strbuf b = {0};
         print_text(probes, n, cuda, host, device, &b);
-        s = out_buffer(&b, e);
+        s = out_report(&b, e);
     }
     if (s == LATHE_OK && !cuda && !host)
         return err_set(e, LATHE_DEVICE,

@@ -58,7 +58,7 @@ static status show_one(struct query *q, int64_t id, const struct show_args *args
         if (s == LATHE_OK || s == LATHE_NOTHING) {
             struct strbuf b = {0};
             print_campaign(&b, campaign, best, args);
-            s = out_buffer(&b, e);
+            s = out_report(&b, e);
         }
     }
     json_decref(campaign);
@@ -77,7 +77,7 @@ static status show_all(struct query *q, const struct show_args *args, struct err
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         report_campaigns(&b, campaigns);
-        s = out_buffer(&b, e);
+        s = out_report(&b, e);
     }
     json_decref(campaigns);
     return s;

@@ -201,7 +201,7 @@ static status space_run(const struct cli *cli, void *p, struct err *e)
         } else {
             struct strbuf b = {0};
             count_text(&v, &b);
-            s = out_buffer(&b, e);
+            s = out_report(&b, e);
         }
     }
     view_close(&v);

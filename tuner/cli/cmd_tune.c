@@ -194,7 +194,7 @@ static status report(const struct tune_args *args, int64_t id, struct err *e)
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         print_report(&b, campaign, best, args);
-        s = out_buffer(&b, e);
+        s = out_report(&b, e);
     }
     json_decref(campaign);
     json_decref(best);

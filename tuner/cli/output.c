@@ -1,6 +1,7 @@
 /* output.c: stdout with its errors seen, and questions to the terminal. */
 #include "cli/output.h"
 #include "base/mem.h"
+#include "cli/table.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,14 @@ status out_buffer(struct strbuf *b, struct err *e)
     status s = out_text(sb_str(b), b->len, e);
     sb_free(b);
     return s;
+}
+
+status out_report(struct strbuf *b, struct err *e)
+{
+    struct strbuf clean = {0};
+    text_escape(&clean, sb_str(b));
+    sb_free(b);
+    return out_buffer(&clean, e);
 }
 
 /* 15 digits: every decimal text of up to 15 digits (0.1, 4.9132) is printed as it was written. */

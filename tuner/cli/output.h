@@ -12,6 +12,7 @@
 
 status out_text(const char *text, size_t len, struct err *e);
 status out_buffer(struct strbuf *b, struct err *e); /* writes and frees b */
+status out_report(struct strbuf *b, struct err *e); /* likewise, for people: control characters escaped (table.h) */
 status out_json(const json_t *j, struct err *e);    /* indented, with a newline at the end */
 /* One line, no blanks to spare; appended. */
 void json_line(struct strbuf *b, const json_t *j);

@@ -84,7 +84,7 @@ static status print_verdict(const struct view *v, const struct kernel *k, const 
         json_decref(j);
     } else {
         explain_text(k, slots, choice, valid, sb_str(&why), v->target_text, &b);
-        s = out_buffer(&b, e);
+        s = out_report(&b, e);
     }
     sb_free(&why);
     return s == LATHE_OK && !valid ? err_set(e, LATHE_NOTHING, "%s", "") : s;

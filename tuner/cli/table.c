@@ -63,7 +63,8 @@ static int char_width(unsigned c)
 
 static bool is_control(unsigned c)
 {
-    return c < 0x20 || between(c, 0x7f, 0x9f) || c == 0x2028 || c == 0x2029 || between(c, 0x202a, 0x202e);
+    return c < 0x20 || between(c, 0x7f, 0x9f) || c == 0x2028 || c == 0x2029 || between(c, 0x202a, 0x202e) ||
+           between(c, 0x2066, 0x2069);
 }
 
 int text_width(const char *utf8)
@@ -74,6 +75,20 @@ int text_width(const char *utf8)
         width += is_control(c) ? 1 : char_width(c);
     }
     return width;
+}
+
+void text_escape(struct strbuf *b, const char *utf8)
+{
+    int len;
+    for (const unsigned char *s = (const unsigned char *)utf8; *s; s += len) {
+        unsigned c = decode(s, &len);
+        bool invalid = c == 0xfffd && len == 1;
+        if (c == '\n' || c == '\t' || !(invalid || is_control(c)))
+            sb_addn(b, (const char *)s, (size_t)len);
+        else
+            for (int i = 0; i < len; i++)
+                sb_addf(b, "\\x%02x", s[i]);
+    }
 }
 
 void text_cut(struct strbuf *b, const char *utf8, int limit)

@@ -29,6 +29,9 @@ void table_print(const struct table *t, struct strbuf *b); /* header, then rows,
 void table_csv(const struct table *t, struct strbuf *b);   /* RFC 4180 but for lines that end in LF: header line, quoted where needed */
 
 int text_width(const char *utf8); /* columns on a terminal */
+/* Appends text of any number of lines; bytes of control characters but \n and \t, and those that are no UTF-8, are
+ * written as \xNN, so that text from elsewhere cannot drive the terminal. */
+void text_escape(struct strbuf *b, const char *utf8);
 /* Appends text, with control characters as blanks, cut to `limit` columns with "..." at its end (0: whole). */
 void text_cut(struct strbuf *b, const char *utf8, int limit);
 

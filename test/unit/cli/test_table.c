@@ -90,6 +90,25 @@ static void cutting(void **state)
     }
 }
 
+static void escaping(void **state)
+{
+    static const char *const cases[][2] = {
+        {"plain \xc3\xa9 \xe6\x97\xa5\ta\nb", "plain \xc3\xa9 \xe6\x97\xa5\ta\nb"},
+        {"a\x1b[31m\r\x7f", "a\\x1b[31m\\x0d\\x7f"},
+        {"\xff" "a\xc3", "\\xffa\\xc3"},
+        {"\xef\xbf\xbd", "\xef\xbf\xbd"},                        /* U+FFFD itself is a character */
+        {"a\xc2\x9b" "31m", "a\\xc2\\x9b31m"},
+        {"a\xe2\x80\xae" "b\xe2\x81\xa6", "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strbuf b = {0};
+        text_escape(&b, cases[i][0]);
+        assert_string_equal(sb_str(&b), cases[i][1]);
+        sb_free(&b);
+    }
+}
+
 static void limited_column(void **state)
 {
     struct table *t = table_new();
@@ -128,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligned), cmocka_unit_test(no_rows),        cmocka_unit_test(widths),
         cmocka_unit_test(cutting), cmocka_unit_test(limited_column), cmocka_unit_test(csv),
+        cmocka_unit_test(escaping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
