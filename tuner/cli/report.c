@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Widths of the reasons where nothing else limits them: a compiler's log is thousands of characters, of which the first
+ * tell most. --json has it whole. */
+enum { REASON_WIDTH = 300, TRIAL_REASON_WIDTH = 100, TRIAL_REASON_TERMINAL = 60 };
+
 double tree_number(const json_t *object, const char *key)
 {
     const json_t *v = json_object_get(object, key);
@@ -263,7 +267,7 @@ void report_reasons(struct strbuf *b, const json_t *reasons, int columns)
     struct table *t = table_new();
     table_column(t, "outcome", TABLE_LEFT, 0);
     table_column(t, "count", TABLE_RIGHT, 0);
-    table_column(t, "reason", TABLE_LEFT, columns > 40 ? columns - 20 : columns ? 20 : 0);
+    table_column(t, "reason", TABLE_LEFT, columns > 40 ? columns - 20 : columns ? 20 : REASON_WIDTH);
     for (size_t i = 0; i < json_array_size(reasons); i++) {
         const json_t *r = json_array_get(reasons, i);
         table_cell(t, tree_text(r, "outcome"));
@@ -287,7 +291,7 @@ void report_trials(struct strbuf *b, const json_t *trials, int limit, int column
     table_column(t, "time ms", TABLE_RIGHT, 0);
     table_column(t, "error", TABLE_RIGHT, 0);
     table_column(t, "configuration", TABLE_LEFT, 0);
-    table_column(t, "reason", TABLE_LEFT, columns ? 60 : 0);
+    table_column(t, "reason", TABLE_LEFT, columns ? TRIAL_REASON_TERMINAL : TRIAL_REASON_WIDTH);
     table_optional(t);
     for (size_t i = from; i < n; i++) {
         const json_t *r = json_array_get(trials, i);

@@ -119,6 +119,30 @@ static void reasons_and_trials(void **state)
     json_decref(trials);
 }
 
+/* A compiler's log is one line of bounded length wherever it is printed, terminal or not. */
+static void long_reasons(void **state)
+{
+    char log[1000];
+    memset(log, 'x', sizeof log - 1);
+    log[sizeof log - 1] = 0;
+    log[50] = '\n';
+    json_t *trials = json_pack("[{s:i, s:s, s:s}]", "id", 1, "outcome", "compile", "reason", log);
+    json_t *reasons = json_pack("[{s:i, s:s, s:s}]", "count", 1, "outcome", "compile", "reason", log);
+    struct strbuf b = {0};
+    report_trials(&b, trials, 0, 0);
+    const char *at = strchr(b.s, 'x');
+    assert_true(at && strcspn(at, "\n") == 100);
+    assert_string_equal(at + 97, "...\n");
+    sb_free(&b);
+    report_reasons(&b, reasons, 0);
+    at = strstr(b.s, "xxx");
+    assert_true(at && strcspn(at, "\n") == 300);
+    assert_string_equal(at + 297, "...\n");
+    sb_free(&b);
+    json_decref(trials);
+    json_decref(reasons);
+}
+
 static void missing_keys(void **state)
 {
     json_t *o = read("{\"a\": null, \"b\": \"text\", \"c\": 1, \"d\": true}");
@@ -135,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(best_table),     cmocka_unit_test(mixed_table),        cmocka_unit_test(small_times),
         cmocka_unit_test(campaign_lines), cmocka_unit_test(reasons_and_trials), cmocka_unit_test(missing_keys),
+        cmocka_unit_test(long_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
