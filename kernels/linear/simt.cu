@@ -18,14 +18,17 @@
 //   UNROLL          steps of k unrolled in the inner loop: 2 keeps the loop within the instruction cache nearest to the
 //                   scheduler, and its registers where the source wants them
 //   SPLIT_K REDUCE  blocks that share a tile's k range, and who adds up their parts, always in the same order
+//   SCHEDULE        "tiles": a block a tile (or SPLIT_K). "stream": any number of blocks, as many as the device holds at
+//                   once, which share all tiles' k evenly; a tile that lies in two or more shares is added up as with
+//                   "last_block", by the last of its blocks to arrive, and no block ever waits for another
 //   STORE           "direct" from registers, or through "shared" memory a row at a time (always so when TRANSPOSED)
 //   GROUP           block rows of Y that are walked together, so that concurrent blocks share W in L2
 //   PREFETCH        bytes of L2 that an async copy of 16 bytes asks for
 //   MIN_BLOCKS      blocks an SM must be able to hold: the compiler's register limit
 //
 // Edges: rows past the end repeat the last row and are never stored; k past the end is zero; so no size is special. The
-// k order of each sum is the plain ascending one within a split, and splits are added in ascending order: two runs agree
-// bit for bit.
+// k order of each sum is the plain ascending one within a split or share, and those are added in ascending order: two
+// runs agree bit for bit.
 #include "lathe.cuh"
 
 constexpr int BM = LATHE_BM, BN = LATHE_BN, BK = LATHE_BK, TM = LATHE_TM, TN = LATHE_TN, VEC = LATHE_VEC;
@@ -35,6 +38,7 @@ constexpr bool PADDED = LATHE_LAYOUT == LATHE_LAYOUT_padded;
 constexpr bool ASYNC = LATHE_FILL == LATHE_FILL_async;
 constexpr bool DOUBLE_FRAGMENTS = LATHE_FRAGMENTS == 2;
 constexpr bool LAST_BLOCK = SPLIT_K > 1 && LATHE_REDUCE == LATHE_REDUCE_last_block;
+constexpr bool STREAM = LATHE_SCHEDULE == LATHE_SCHEDULE_stream;
 constexpr bool SHARED_STORE = TRANSPOSED || LATHE_STORE == LATHE_STORE_shared;
 
 constexpr int THREADS = (BM / TM) * (BN / TN);
@@ -51,6 +55,8 @@ constexpr int UNROLL_STEPS = LATHE_UNROLL / STEP_K;
 // The compiler keeps the source's order of FMAs in a short loop, where the longer walk shares more; in longer ones it
 // reorders them, and the shorter walk loses less.
 constexpr bool WALK_LONG = DOUBLE_FRAGMENTS && UNROLL_STEPS <= 2;
+// Of the last UNROLL_STEPS steps, the one before which fetched registers go to shared memory: late enough to have arrived.
+constexpr int PUT_STEP = UNROLL_STEPS <= 2 ? 0 : UNROLL_STEPS - 1;
 constexpr int RUN_R = PADDED ? 1 : lathe_min(TR, 4), RUN_C = PADDED ? 1 : lathe_min(TC, 4);
 
 constexpr int PAD = 4;  // floats: keeps 16-byte alignment and spreads neighbouring rows over the banks
@@ -64,6 +70,7 @@ static_assert(BK % VEC == 0 && (PADDED ? THREADS % (BK / VEC) == 0 : BK % 8 == 0
 static_assert(!PADDED || (VEC * 4) % 4 == 0, "rows are filled in pieces of VEC floats");
 static_assert(PADDED || !ASYNC || VEC == 1, "an async copy cannot turn a vector: a transposed tile is filled by single floats");
 static_assert(ASYNC ? STAGES >= 2 : STAGES <= 2, "async copies need a second stage; through registers two are enough");
+static_assert(!STREAM || SPLIT_K == 1, "a stream of tiles is split already");
 static_assert(BK % LATHE_UNROLL == 0 && LATHE_UNROLL % STEP_K == 0, "UNROLL must divide BK into whole steps");
 static_assert(!DOUBLE_FRAGMENTS || UNROLL_STEPS % 2 == 0, "double fragments alternate, so the unrolled steps must be even");
 
@@ -303,11 +310,13 @@ __device__ __forceinline__ void accumulate(float (&sum)[TR][TC], float *shared, 
             a += UNROLL_STEPS * A_STEP;
             b += UNROLL_STEPS * B_STEP;
         }
-        if constexpr (!ASYNC && STAGES == 2)
-            put(1 - use);
 #pragma unroll
         for (int u = 0; u < UNROLL_STEPS; u++) {
             const bool last = u == UNROLL_STEPS - 1;
+            if constexpr (!ASYNC && STAGES == 2) {
+                if (u == PUT_STEP)
+                    put(1 - use);
+            }
             if constexpr (!DOUBLE_FRAGMENTS)
                 f[0].read(a, b, u);
             else if (!last)
@@ -404,19 +413,27 @@ __device__ __forceinline__ void write_tile(const float (&sum)[TR][TC], const Fin
     }
 }
 
-// Adds up the splits' sums of one tile in the last block of them. part: [tile][split][4 sums][thread]. True in that block.
-__device__ __forceinline__ bool add_splits(float (&sum)[TR][TC], float *part, unsigned *ticket, float *shared, int tile) {
+// Adds up the `count` parts of one tile, in the order of their numbers, in the last block to arrive with one: true there.
+// This block's is number `mine`. partial: [slot][4 sums][thread]; slot_of(number): where a part lies.
+template <class SlotOf>
+__device__ __forceinline__ bool add_parts(float (&sum)[TR][TC], float *partial, unsigned *ticket, float *shared, int mine,
+                                          int count, SlotOf slot_of) {
     constexpr int QUADS = TR * TC / 4;
-    float *mine = part + (static_cast<long long>(tile) * SPLIT_K) * (BM * BN) + threadIdx.x * 4;
+    auto place = [&](int part) {
+        return partial + static_cast<long long>(slot_of(part)) * (BM * BN) + threadIdx.x * 4;
+    };
+    float *to = place(mine);
 #pragma unroll
     for (int q = 0; q < QUADS; q++) {
         float run[4];
 #pragma unroll
         for (int e = 0; e < 4; e++)
             run[e] = sum[(q * 4 + e) / TC][(q * 4 + e) % TC];
-        lathe_store<4>(mine + (static_cast<long long>(blockIdx.z) * QUADS + q) * (THREADS * 4), run);
+        lathe_store<4>(to + q * (THREADS * 4), run);
     }
-    if (!lathe_is_last_block(ticket + tile, SPLIT_K, reinterpret_cast<volatile unsigned *>(shared)))
+    const bool last = lathe_is_last_block(ticket, count, reinterpret_cast<volatile unsigned *>(shared));
+    __syncthreads();            // shared memory is free again
+    if (!last)
         return false;
 #pragma unroll
     for (int i = 0; i < TR; i++)
@@ -424,56 +441,135 @@ __device__ __forceinline__ bool add_splits(float (&sum)[TR][TC], float *part, un
         for (int j = 0; j < TC; j++)
             sum[i][j] = 0.0f;
 #pragma unroll 1
-    for (int z = 0; z < SPLIT_K; z++)
+    for (int part = 0; part < count; part++) {
+        const float *from = place(part);
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
             float run[4];
-            lathe_load_coherent<4>(run, mine + (static_cast<long long>(z) * QUADS + q) * (THREADS * 4));
+            lathe_load_coherent<4>(run, from + q * (THREADS * 4));
 #pragma unroll
             for (int e = 0; e < 4; e++)
                 sum[(q * 4 + e) / TC][(q * 4 + e) % TC] += run[e];
         }
-    __syncthreads();
+    }
     return true;
 }
 
-// grid: (tiles of Y, 1, SPLIT_K). partial: [SPLIT_K, M, N], or as add_splits says when the last block reduces; tickets:
-// one a tile, 0 between launches. Both unused when SPLIT_K is 1.
+// What every block needs of the problem, and one tile's sums.
+struct Work {
+    const float *X, *W;         // [M, K], [N, K]
+    int M, N, K;
+
+    // The place of a tile in Y: GROUP rows of tiles are walked column by column.
+    __device__ __forceinline__ void locate(int tile, int &m0, int &n0) const {
+        const int tiles_m = lathe_ceil_div(M, BM), tiles_n = lathe_ceil_div(N, BN), in_group = LATHE_GROUP * tiles_n;
+        const int group_m = tile / in_group * LATHE_GROUP, height = lathe_min(LATHE_GROUP, tiles_m - group_m);
+        m0 = (group_m + tile % in_group % height) * BM;
+        n0 = tile % in_group / height * BN;
+    }
+
+    // Over tiles [begin, end) of k.
+    __device__ __forceinline__ void sums(float (&sum)[TR][TC], float *shared, int m0, int n0, int begin, int end) const {
+#pragma unroll
+        for (int i = 0; i < TR; i++)
+#pragma unroll
+            for (int j = 0; j < TC; j++)
+                sum[i][j] = 0.0f;
+        if (SPLIT_K == 1 || begin < end)    // there is always some k; and two ways to get here would cost registers
+            accumulate(sum, shared, TRANSPOSED ? W : X, TRANSPOSED ? X : W, TRANSPOSED ? n0 : m0, TRANSPOSED ? m0 : n0,
+                       TRANSPOSED ? N : M, TRANSPOSED ? M : N, K, begin, end);
+    }
+};
+
+// One tile, or one split of one, a block.
+__device__ __forceinline__ void compute_tile(const Work &work, Finish f, float *partial, unsigned *tickets, float *shared) {
+    const int tile = blockIdx.x, split = blockIdx.z;
+    const int tiles_k = lathe_ceil_div(work.K, BK), each = tiles_k / SPLIT_K, more = tiles_k % SPLIT_K;
+    const int begin = split * each + lathe_min(split, more), end = begin + each + (split < more ? 1 : 0);
+    int m0, n0;
+    work.locate(tile, m0, n0);
+    float sum[TR][TC];
+    work.sums(sum, shared, m0, n0, begin, end);
+    if constexpr (LAST_BLOCK) {
+        if (!add_parts(sum, partial, tickets + tile, shared, split, SPLIT_K,
+                       [&](int z) { return static_cast<long long>(tile) * SPLIT_K + z; }))
+            return;
+    } else if constexpr (SPLIT_K > 1) {
+        f.to = partial + static_cast<long long>(split) * work.M * work.N;
+        f.bare = true;
+    }
+    write_tile(sum, f, shared, m0, n0, work.M, work.N);
+}
+
+// The shares of a stream. A unit is one tile of k of one tile of Y; they are numbered tile by tile, and block b works on
+// units [before(b), before(b + 1)). Blocks without any come last.
+struct Shares {
+    int tiles_k, blocks;        // blocks: those that have a unit at least
+    long long total;
+    __device__ __forceinline__ Shares(int M, int N, int K) {
+        tiles_k = lathe_ceil_div(K, BK);
+        total = static_cast<long long>(lathe_ceil_div(M, BM)) * lathe_ceil_div(N, BN) * tiles_k;
+        blocks = total < gridDim.x ? static_cast<int>(total) : static_cast<int>(gridDim.x);
+    }
+    __device__ __forceinline__ long long before(int b) const { return total * lathe_min(b, blocks) / blocks; }
+    __device__ __forceinline__ int owner(long long unit) const {
+        return static_cast<int>(((unit + 1) * blocks - 1) / total);
+    }
+    // What block b has of a tile: tiles [begin, end) of its k; empty if it lies after its share.
+    __device__ __forceinline__ void of_tile(int b, int tile, int &begin, int &end) const {
+        const long long first = static_cast<long long>(tile) * tiles_k, from = before(b) - first, to = before(b + 1) - first;
+        begin = from > 0 ? static_cast<int>(from) : 0;
+        end = to < tiles_k ? static_cast<int>(to) : tiles_k;
+    }
+};
+
+// One share. Its first tile may have begun in an earlier block and its last may go on in a later one, so a block has two
+// parts of tiles at most: slot 2 b of `partial` is for one that began earlier, 2 b + 1 for one that begins in block b.
+__device__ __forceinline__ void compute_share(const Work &work, const Finish &f, float *partial, unsigned *tickets,
+                                              float *shared) {
+    const Shares all(work.M, work.N, work.K);
+#pragma unroll 1
+    for (int tile = static_cast<int>(all.before(blockIdx.x) / all.tiles_k);; tile++) {
+        int m0, n0, begin, end;
+        float sum[TR][TC];
+        {
+            const Work now = {work.X, work.W, lathe_opaque(work.M), work.N, work.K};
+            Shares(now.M, now.N, now.K).of_tile(blockIdx.x, tile, begin, end);
+            if (begin >= end)
+                return;
+            now.locate(tile, m0, n0);
+            now.sums(sum, shared, m0, n0, begin, end);
+        }
+        // All but `tile` is computed anew, so that no register is held for it while the sums are computed.
+        const Work now = {work.X, work.W, lathe_opaque(work.M), work.N, work.K};
+        const Shares shares(now.M, now.N, now.K);
+        shares.of_tile(blockIdx.x, tile, begin, end);
+        now.locate(tile, m0, n0);
+        if (begin > 0 || end < shares.tiles_k) {
+            const long long unit = static_cast<long long>(tile) * shares.tiles_k;
+            const int first = shares.owner(unit), last = shares.owner(unit + shares.tiles_k - 1);
+            if (!add_parts(sum, partial, tickets + tile, shared, static_cast<int>(blockIdx.x) - first, last - first + 1,
+                           [&](int part) { return 2 * (first + part) + (part == 0 ? 1 : 0); }))
+                continue;
+        }
+        write_tile(sum, f, shared, m0, n0, now.M, now.N);
+    }
+}
+
+// grid: (tiles of Y, 1, SPLIT_K), or any number of blocks if SCHEDULE is "stream". partial: [SPLIT_K, M, N] when a second
+// kernel reduces, [tile][split] as add_parts says when the last block does, [2 blocks] of the same in a stream. tickets:
+// one a tile, 0 between launches. Those that are not needed are not used.
 extern "C" __global__ void __launch_bounds__(THREADS, LATHE_MIN_BLOCKS)
     linear_simt(const float *X, const float *W, float *Y, float *partial, unsigned *tickets, int M, int N, int K,
                 LatheEpilogue epilogue) {
     LATHE_DYNAMIC_SHARED(bytes);
     float *shared = reinterpret_cast<float *>(bytes);
-
-    // GROUP rows of tiles are walked column by column.
-    const int tiles_m = lathe_ceil_div(M, BM), tiles_n = lathe_ceil_div(N, BN);
-    const int tile = blockIdx.x, in_group = LATHE_GROUP * tiles_n;
-    const int group_m = tile / in_group * LATHE_GROUP, height = lathe_min(LATHE_GROUP, tiles_m - group_m);
-    const int m0 = (group_m + tile % in_group % height) * BM, n0 = tile % in_group / height * BN;
-
-    const int tiles_k = lathe_ceil_div(K, BK), each = tiles_k / SPLIT_K, more = tiles_k % SPLIT_K;
-    const int split = blockIdx.z;
-    const int begin = split * each + lathe_min(split, more), end = begin + each + (split < more ? 1 : 0);
-
-    float sum[TR][TC];
-#pragma unroll
-    for (int i = 0; i < TR; i++)
-#pragma unroll
-        for (int j = 0; j < TC; j++)
-            sum[i][j] = 0.0f;
-    if (begin < end)
-        accumulate(sum, shared, TRANSPOSED ? W : X, TRANSPOSED ? X : W, TRANSPOSED ? n0 : m0, TRANSPOSED ? m0 : n0,
-                   TRANSPOSED ? N : M, TRANSPOSED ? M : N, K, begin, end);
-
-    Finish f = {epilogue, Y, false};
-    if constexpr (LAST_BLOCK) {
-        if (!add_splits(sum, partial, tickets, shared, tile))
-            return;
-    } else if constexpr (SPLIT_K > 1) {
-        f.to = partial + static_cast<long long>(split) * M * N;
-        f.bare = true;
-    }
-    write_tile(sum, f, shared, m0, n0, M, N);
+    const Work work = {X, W, M, N, K};
+    const Finish f = {epilogue, Y, false};
+    if constexpr (STREAM)
+        compute_share(work, f, partial, tickets, shared);
+    else
+        compute_tile(work, f, partial, tickets, shared);
 }
 
 // Y = epilogue(sum over splits of partial [SPLIT_K, M, N]); one VEC-wide piece a thread, 256 threads a block.

@@ -5,10 +5,15 @@
 
 local tiles = "ceil_div(M, BM) * ceil_div(N, BN)"
 local last_block = "REDUCE == 'last_block'"
+local stream = "SCHEDULE == 'stream'"
+-- As many blocks as there are at once, each with a tile of k of some tile at least. Any number would be right.
+local stream_blocks = string.format("min(sm_count * MIN_BLOCKS, %s * ceil_div(K, BK))", tiles)
 
--- A dimension of the split sums: whole tiles where the last block adds them up, which leaves them as threads hold them.
+-- A dimension of the split sums: whole tiles where the last block adds them up, which leaves them as threads hold them;
+-- one tile in a stream, where each block has two parts of tiles at most.
 local function padded_to(dim, tile)
-  return string.format("select(%s, ceil_div(%s, %s) * %s, %s)", last_block, dim, tile, tile, dim)
+  local whole = string.format("ceil_div(%s, %s) * %s", dim, tile, tile)
+  return string.format("select(%s, %s, select(%s, %s, %s))", stream, tile, last_block, whole, dim)
 end
 
 local simt = {
@@ -29,9 +34,12 @@ local simt = {
     { "STAGES", { 1, 2, 4 }, help = "tiles in shared memory at once" },
     { "VEC", { 1, 2, 4 }, help = "floats that a global load or store moves" },
     { "PREFETCH", { 0, 128 }, when = "FILL == 'async' and VEC == 4", help = "bytes of L2 that a copy asks for" },
-    { "MIN_BLOCKS", { 1, 2, 4 }, help = "blocks that an SM must be able to hold, which limits registers" },
     { "SPLIT_K", { 1, 2, 4, 8, 16, 32 }, help = "blocks that share a tile's k, whose sums are then added up" },
     { "REDUCE", { "second_kernel", "last_block" }, when = "SPLIT_K > 1", help = "who adds them up" },
+    { "SCHEDULE", { "tiles", "stream" }, when = "SPLIT_K == 1",
+      help = "a block a tile, or as many blocks as SMs hold, which share all tiles' k evenly" },
+    { "MIN_BLOCKS", { 1, 2, 4 },
+      help = "blocks that an SM must be able to hold, which limits registers; a stream has that many an SM" },
     { "STORE", { "direct", "shared" }, when = "SPLIT_K == 1 and not TRANSPOSED",
       help = "to Y from registers, or through shared memory a row at a time" },
     { "GROUP", { 1, 2, 8 }, when = "SPLIT_K == 1 and ceil_div(M, BM) > 1",
@@ -78,15 +86,18 @@ local simt = {
     { "registers <= register_limit", "registers would spill to memory" },
     { "MIN_BLOCKS * threads <= max_threads_per_sm", "an SM does not hold so many threads" },
     { "MIN_BLOCKS * (smem + 1024) <= max_shared_per_sm", "an SM does not have so much shared memory" },
-    { "MIN_BLOCKS == 1 or register_limit < min(2 * registers, max_registers_per_thread)",
+    { "MIN_BLOCKS == 1 or SCHEDULE == 'stream' or register_limit < min(2 * registers, max_registers_per_thread)",
       "registers are not limited by it, so it is the same as 1" },
   },
   workspace = {
-    { "partial", "f32", { "SPLIT_K", padded_to("M", "BM"), padded_to("N", "BN") }, when = "SPLIT_K > 1" },
-    { "tickets", "u32", { tiles }, when = "SPLIT_K > 1 and " .. last_block, zero = "once" },
+    { "partial", "f32", { string.format("select(%s, 2 * %s, SPLIT_K)", stream, stream_blocks), padded_to("M", "BM"),
+                          padded_to("N", "BN") }, when = "SPLIT_K > 1 or " .. stream },
+    { "tickets", "u32", { tiles }, zero = "once",
+      when = string.format("SPLIT_K > 1 and %s or %s", last_block, stream) },
   },
   steps = {
-    launch { "linear_simt", grid = { tiles, 1, "SPLIT_K" }, block = "threads", shared = "smem",
+    launch { "linear_simt", block = "threads", shared = "smem",
+             grid = { string.format("select(%s, %s, %s)", stream, stream_blocks, tiles), 1, "SPLIT_K" },
              args = { "X", "W", "Y", "partial", "tickets", "M", "N", "K", "epilogue" } },
     launch { "linear_simt_reduce", when = "SPLIT_K > 1 and not (" .. last_block .. ")",
              grid = "ceil_div(M * N, 256 * VEC)", block = 256, args = { "partial", "Y", "M", "N", "epilogue" } },

@@ -59,7 +59,9 @@ with() {
 
 @test "space: what is known to be fast is in it" {
     common="TRANSPOSED=false,BM=128,LANES_M=8,BK=8,UNROLL=8,FRAGMENTS=2,LAYOUT=transposed,FILL=register,VEC=4,SPLIT_K=1,STORE=direct"
-    for rest in BN=256,TM=16,TN=8,STAGES=2,MIN_BLOCKS=1 BN=128,TM=16,TN=8,STAGES=2,MIN_BLOCKS=1 BN=128,TM=8,TN=8,STAGES=1,MIN_BLOCKS=2; do
+    for rest in BN=256,TM=16,TN=8,STAGES=2,MIN_BLOCKS=1,SCHEDULE={tiles,stream} \
+        BN=128,TM=16,TN=8,STAGES=2,MIN_BLOCKS=1,SCHEDULE=tiles BN=128,TM=16,TN=8,STAGES=2,MIN_BLOCKS=2,SCHEDULE=stream \
+        BN=128,TM=8,TN=8,STAGES=1,MIN_BLOCKS=2,SCHEDULE=tiles; do
         split lathe space linear --kernel simt --target sm_90a --explain "$common,$rest"
         echo "$out"
         [ "$status" -eq 0 ]
