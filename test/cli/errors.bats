@@ -193,3 +193,12 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     fails 7 "/dev/full/x.cu" lathe export --db w.db -o /dev/full/x.cu
     [ "$(lathe best --db w.db --json | grep -c '"outcome": "ok"')" -eq 1 ]
 }
+
+@test "an export tells the time that its winner was chosen by" {
+    lathe tune tiny $RUN --db w.db >/dev/null
+    split lathe export --db w.db -o w.cu
+    [[ "$errors" == "wrote w.cu: trial "*", kernel plain, "*" ms, "* ]]
+    lathe tune tiny --device host --kernel plain --strategy exhaustive --trials 1 --top 1 --quiet --db c.db >/dev/null
+    split lathe export --db c.db -o c.cu
+    [[ "$errors" == "wrote c.cu: trial "*", kernel plain, "*" ms cold, "* ]]
+}

@@ -4,7 +4,9 @@
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/select.h"
+#include "cli/table.h"
 #include "export/export.h"
+#include <math.h>
 #include <string.h>
 
 struct export_args {
@@ -114,14 +116,19 @@ static status make_source(const json_t *provenance, const char *db, struct strbu
     return s;
 }
 
+/* The time is the one that the winner was chosen by. */
 static void tell(const json_t *trial, const char *file)
 {
-    struct strbuf configuration = {0};
-    report_configuration(&configuration, json_object_get(trial, "configuration"));
-    fprintf(stderr, "wrote %s: trial %lld of campaign %lld, kernel %s, %.4g ms, %s\n", file,
-            (long long)tree_int(trial, "id"), (long long)tree_int(trial, "campaign"), tree_text(trial, "kernel"),
-            tree_number(trial, "time_ms"), sb_str(&configuration));
-    sb_free(&configuration);
+    struct strbuf line = {0}, clean = {0};
+    double cold = tree_number(trial, "cold_ms");
+    sb_addf(&line, "wrote %s: trial %lld of campaign %lld, kernel %s, ", file, (long long)tree_int(trial, "id"),
+            (long long)tree_int(trial, "campaign"), tree_text(trial, "kernel"));
+    sb_addf(&line, "%.4g ms%s, ", isnan(cold) ? tree_number(trial, "time_ms") : cold, isnan(cold) ? "" : " cold");
+    report_configuration(&line, json_object_get(trial, "configuration"));
+    text_escape(&clean, sb_str(&line));
+    fprintf(stderr, "%s\n", sb_str(&clean));
+    sb_free(&line);
+    sb_free(&clean);
 }
 
 static status export_run(const struct cli *cli, void *p, struct err *e)
