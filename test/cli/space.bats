@@ -82,6 +82,29 @@ load helper
     [[ "$out" == *"requires sm >= 90: 80 >= 90"* ]]
 }
 
+@test "explain: a part of a configuration" {
+    how="--target host --kernel plain"
+    split lathe space tiny $how --explain BLOCK=128
+    [ "$status" -eq 0 ]
+    [[ "$out" == "plain BLOCK=128; open: UNROLL, ORDER, FLAW"$'\n'"9 of 18 combinations valid on "* ]]
+    [[ "$out" == *"work <= 256 (more would be too much for a test): 6 combinations"* ]]
+    members="$(lathe space tiny $how --list | grep -c 'BLOCK=128 ')"
+    [ "$members" -eq 9 ]
+    split lathe space tiny $how --explain BLOCK=128,UNROLL=4
+    [ "$status" -eq 1 ]
+    [ -z "$errors" ]
+    [[ "$out" == "plain BLOCK=128 UNROLL=4; open: ORDER, FLAW"$'\n'"refused on "*"work <= 256"* ]]
+    split lathe space tiny $how --explain ORDER=down --json   # where it is inactive it is not down
+    [ "$(json .out "j ->> 'members'")" -eq "$(lathe space tiny $how --list | grep -c 'ORDER=down')" ]
+    [ "$(json .out "j ->> 'configuration'")" = '{"ORDER":"down"}' ]
+    split lathe space tiny $how --explain UNROLL=1,ORDER=up
+    [ "$status" -eq 1 ]
+    [[ "$out" == *"UNROLL > 1 (else a parameter given is not used)"* ]]
+    split lathe space tiny --kernel later --target sm_80 --explain BLOCK=32 --json
+    [ "$status" -eq 1 ]
+    [[ "$(json .out "j ->> 'reason'")" == *"requires sm >= 90"* ]]
+}
+
 @test "explain: what is no configuration" {
     how="--target host --kernel plain"
     fails 2 "no kernel has all the parameters of 'BLOK=32'" lathe space tiny --target host --explain BLOK=32
@@ -91,8 +114,8 @@ load helper
     [[ "$errors" == *"32, 64, 128"* ]]
     fails 2 "--explain: kernel plain: " lathe space tiny $how --explain BLOK=32,UNROLL=1,FLAW=none
     [[ "$errors" == *BLOK* ]]
-    fails 2 "--explain: kernel plain: " lathe space tiny $how --explain BLOCK=32,FLAW=none
-    [[ "$errors" == *UNROLL* ]]
+    fails 2 "--explain: kernel plain: " lathe space tiny $how --explain BLOCK=32,BLOCK=32
+    [[ "$errors" == *"BLOCK is given twice"* ]]
     fails 2 "--explain: kernel plain: " lathe space tiny $how --explain BLOCK
 }
 

@@ -11,7 +11,8 @@ static const struct option_row space_options[] = {
     {"count", .kind = OPTION_FLAG, AT(count), .help = "sizes, and which constraints refuse how many (the default)"},
     {"list", .kind = OPTION_FLAG, AT(list), .help = "every valid configuration, one a line: kernel, then name=value"},
     {"explain", .arg = "NAME=V,...", .kind = OPTION_TEXT, AT(explain),
-     .help = "whether this configuration is valid, or what refuses it with which values"},
+     .help = "whether this configuration is valid, or what refuses it with which values; of a part of one, how many "
+             "valid ones have it"},
     {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a dimension's size; may be repeated"},
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "of this kernel only"},
     {"target", .arg = "TARGET", .kind = OPTION_TEXT, AT(target),

@@ -1,4 +1,5 @@
-/* space_explain.c: `lathe space --explain`: needs no space, only the kernel's rules and the target's limits. */
+/* space_explain.c: `lathe space --explain`. A whole configuration needs no space, only the kernel's rules and the
+ * target's limits. Of a part of one, the space in which the given parameters have their one value says what is valid. */
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/space_view.h"
@@ -90,6 +91,128 @@ static status print_verdict(const struct view *v, const struct kernel *k, const 
     return s == LATHE_OK && !valid ? err_set(e, LATHE_NOTHING, "%s", "") : s;
 }
 
+/* The choices that the text gives, -1 for the others; false where a pair is none of the kernel's, or is given twice. */
+static bool read_part(const struct kernel *k, const char *text, int *choice, int *given)
+{
+    char *copy = mem_strdup(text), *rest = copy;
+    bool right = true;
+    *given = 0;
+    for (int i = 0; i < k->nparams; i++)
+        choice[i] = -1;
+    for (char *pair; right && (pair = strtok_r(rest, " ,\t\n", &rest)); ++*given) {
+        char *equals = strchr(pair, '=');
+        right = false;
+        for (int i = 0; equals && i < k->nparams; i++) {
+            const struct param *p = &k->params[i];
+            if (strlen(p->name) != (size_t)(equals - pair) || memcmp(p->name, pair, strlen(p->name)) || choice[i] >= 0)
+                continue;
+            for (int v = 0; v < p->nvalues; v++)
+                if (value_equal(p->values[v], value_read(equals + 1)))
+                    choice[i] = v;
+            right = choice[i] >= 0;
+        }
+    }
+    mem_free(copy);
+    return right;
+}
+
+/* The kernel with the given parameters active and at their one value. Shallow: free params and constraints only. */
+static struct kernel restricted(const struct kernel *k, const int *choice)
+{
+    struct kernel r = *k;
+    r.params = mem_alloc((size_t)(k->nparams + 1) * sizeof *r.params);
+    r.constraints = mem_alloc((size_t)(k->nparams + k->nconstraints + 1) * sizeof *r.constraints);
+    r.nconstraints = 0;
+    for (int i = 0; i < k->nparams; i++) {
+        r.params[i] = k->params[i];
+        if (choice[i] < 0)
+            continue;
+        r.params[i].values += choice[i];
+        r.params[i].nvalues = 1;
+        if (k->params[i].when)
+            r.constraints[r.nconstraints++] =
+                (struct constraint){k->params[i].when, "else a parameter given is not used"};
+    }
+    for (int i = 0; i < k->nconstraints; i++)
+        r.constraints[r.nconstraints++] = k->constraints[i];
+    return r;
+}
+
+static json_t *part_value(struct value v)
+{
+    switch (v.type) {
+    case VALUE_BOOL: return json_boolean(v.b);
+    case VALUE_INT: return json_integer(v.i);
+    case VALUE_FLOAT: return json_real(v.f);
+    case VALUE_STRING: return json_string(v.s);
+    case VALUE_NONE: break;
+    }
+    return json_null();
+}
+
+static status print_part(const struct view *v, const struct kernel *k, const int *choice, const struct space *space,
+                         const char *why, bool json, struct err *e)
+{
+    struct strbuf b = {0}, open = {0};
+    json_t *given = json_object();
+    for (int i = 0; i < k->nparams; i++)
+        if (choice[i] < 0)
+            sb_addf(&open, "%s%s", open.len ? ", " : "", k->params[i].name);
+        else
+            json_object_set_new(given, k->params[i].name, part_value(k->params[i].values[choice[i]]));
+    long long members = space ? (long long)space_size(space) : 0;
+    status s;
+    if (json) {
+        json_t *j = json_pack("{s:s, s:O, s:b, s:I, s:s, s:s}", "kernel", k->name, "configuration", given, "valid",
+                              (int)(members > 0), "members", (json_int_t)members, "reason", members ? "" : why,
+                              "target", v->target.name);
+        s = out_json(j, e);
+        json_decref(j);
+    } else {
+        sb_addf(&b, "%s", k->name);
+        for (int i = 0; i < k->nparams; i++)
+            if (choice[i] >= 0) {
+                sb_addf(&b, " %s=", k->params[i].name);
+                value_print(&b, k->params[i].values[choice[i]]);
+            }
+        sb_addf(&b, "; open: %s\n", sb_str(&open));
+        if (members)
+            sb_addf(&b, "%lld of %.0f combinations valid on %s\n", members, space_cartesian(space), v->target_text);
+        else
+            sb_addf(&b, "refused on %s\n", v->target_text);
+        sb_addf(&b, "%s%s", why, !*why || why[strlen(why) - 1] == '\n' ? "" : "\n");
+        s = out_report(&b, e);
+    }
+    json_decref(given);
+    sb_free(&open);
+    return s;
+}
+
+static status explain_part(const struct view *v, const struct kernel *k, const int *choice, bool json, struct err *e)
+{
+    struct kernel r = restricted(k, choice);
+    struct space *space = NULL;
+    struct strbuf why = {0};
+    struct err empty = {0};
+    status s = space_open(v->problem, &r, &v->target, &space, &empty);
+    if (s == LATHE_OK)
+        space_refusals(space, &why);
+    else if (s == LATHE_NOTHING)
+        sb_add(&why, empty.text);
+    else
+        *e = empty;
+    if (s == LATHE_OK || s == LATHE_NOTHING) {
+        status printed = print_part(v, k, choice, s == LATHE_OK ? space : NULL, sb_str(&why), json, e);
+        s = printed != LATHE_OK ? printed : s == LATHE_NOTHING ? err_set(e, LATHE_NOTHING, "%s", "") : LATHE_OK;
+    }
+    if (space)
+        space_close(space);
+    sb_free(&why);
+    mem_free(r.params);
+    mem_free(r.constraints);
+    return s;
+}
+
 status space_explain_run(const struct view *v, const struct space_args *args, struct err *e)
 {
     const struct kernel *k = NULL;
@@ -100,6 +223,15 @@ status space_explain_run(const struct view *v, const struct space_args *args, st
     struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
     kernel_slots_fixed(v->problem, k, &v->target, slots);
     s = config_from_text(k, args->explain, choice, e);
+    int *part = mem_alloc((size_t)(k->nparams + 1) * sizeof *part), given;
+    if (s == LATHE_USAGE && read_part(k, args->explain, part, &given) && given > 0) {
+        s = explain_part(v, k, part, args->json, e); /* nothing is wrong with what there is: some is missing */
+        mem_free(part);
+        mem_free(slots);
+        mem_free(choice);
+        return s;
+    }
+    mem_free(part);
     if (s != LATHE_OK)
         err_prefix(e, "--explain: kernel %s", k->name);
     if (s == LATHE_OK)
