@@ -240,7 +240,12 @@ static bool unknown_key(lua_State *L, struct strategy *s, const struct kernel *k
         if (name && (strcmp(name, "kernel") == 0 || find_param(k, name) >= 0))
             continue;
         struct strbuf *b = strategy_scratch(s);
-        sb_addf(b, "kernel %s has no parameter '%.60s'", k->name, name ? name : luaL_typename(L, -2));
+        lua_pushvalue(L, -2); /* a copy: lua_tostring changes what it looks at */
+        sb_addf(b, "kernel %s has no parameter '%.60s'", k->name,
+                lua_isstring(L, -1) ? lua_tostring(L, -1) : luaL_typename(L, -1));
+        lua_pop(L, 1);
+        if (!name)
+            sb_add(b, "; a configuration is { NAME = value, ... }");
         const char *near = name ? nearest_word(name, names, param_names(k, names)) : NULL;
         if (near)
             sb_addf(b, "; did you mean '%s'?", near);

@@ -213,7 +213,9 @@ static void test_tables_that_are_no_configuration(void **state)
         "has(why { kernel = 'k1', A = 2, B = 4, SS = 1 }, \"'SS'; did you mean 'S'?\")\n"
         "has(why { kernel = 'k3' }, \"there is no kernel 'k3'; expected one of k1, k2\")\n"
         "has(why { V = 1, W = 2 }, 'kernel must be one of k1, k2')\n"
-        "has(why { kernel = 'k2', V = 1, W = 2, [1] = 3 }, 'no parameter')\n"
+        "has(why { kernel = 'k2', V = 1, W = 2, [1] = 3 }, \"no parameter '1'; a configuration is { NAME\")\n"
+        "local self = { kernel = 'k2' }; self[1.5] = self; has(why(self), \"no parameter '1.5'\")\n"
+        "has(why { kernel = 'k2', [true] = 1 }, \"no parameter 'boolean'; a configuration is\")\n"
         "assert(space:index { kernel = 'k2', V = 1, W = 1 } == nil)"));
 }
 
