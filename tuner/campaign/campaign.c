@@ -112,7 +112,10 @@ static status run_search(struct campaign *c, struct err *e)
         const struct proposal *batch;
         int n;
         status s = strategy_ask(c->strategy, &batch, &n, e);
-        if (s && interrupt_flag) return LATHE_OK;
+        if (s && interrupt_flag) {  /* the script itself was interrupted */
+            c->interrupted = true;
+            return LATHE_OK;
+        }
         if (s || !n) return s;
         struct batch_item *items = mem_zalloc((size_t)n, sizeof *items);
         for (int i = 0; i < n; i++)
@@ -255,6 +258,18 @@ static int default_workers(void)
     return cores > 2 ? (int)cores - 1 : 1;
 }
 
+static status nothing_found(const struct campaign *c, struct err *e)
+{
+    const struct campaign_progress *p = &c->progress;
+    if (p->trials)
+        return err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld --db %s` lists the reasons",
+                       (long long)c->id, c->request->db);
+    if (p->budget_seconds > 0 && clock_seconds() - c->started > p->budget_seconds)
+        return err_set(e, LATHE_NOTHING, "%g s were over before a first trial had ended: give --seconds more, or --trials",
+                       p->budget_seconds);
+    return err_set(e, LATHE_NOTHING, "the strategy %s ended without proposing a configuration", strategy_name(c->strategy));
+}
+
 status campaign_run(const struct campaign_request *r, struct campaign_summary *out, struct err *e)
 {
     struct campaign_request own = *r;
@@ -282,8 +297,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
         status ended = store_campaign_end(c->store, c->id, state, s ? e->text : NULL, s ? &ignored : e);
         if (!s) s = ended;
     }
-    if (!s && nothing) s = err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld --db %s` lists the reasons",
-                                   (long long)c->id, r->db);
+    if (!s && nothing) s = nothing_found(c, e);
     close_all(c);
     mem_free(c);
     return s;
