@@ -169,12 +169,16 @@ static void draw(struct sample *s, int each)
 }
 
 /* A source may be there more than once in one text only if its kernels have C++ names. */
-static void add_source(struct strbuf *b, const char *text)
+static void add_source(struct strbuf *b, const char *source)
 {
     static const char c_name[] = "extern \"C\" ";
+    struct strbuf plain = {0};
+    source_print_plain(&plain, source);     /* errors must be of combination_N, not of the kernel's file */
+    const char *text = sb_str(&plain);
     for (const char *at; (at = strstr(text, c_name)); text = at + sizeof c_name - 1)
         sb_addn(b, text, (size_t)(at - text));
     sb_add(b, text);
+    sb_free(&plain);
 }
 
 static void write_text(struct sample *s, int first, int count, const char *path)
