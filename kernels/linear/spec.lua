@@ -169,11 +169,11 @@ local plain = launch { "linear_epilogue_plain", grid = "ceil_div(M * N, 256)", b
                        args = { "Z", "Y", "M", "N", "epilogue" } }
 
 local baselines = {
-  { "cublas_sgemm", source = "plain.cu", summary = "cuBLAS SGEMM, then a plain epilogue kernel", workspace = z,
+  { "sgemm", source = "plain.cu", summary = "cuBLAS SGEMM, then a plain epilogue kernel", workspace = z,
     steps = { gemm { "X", "W", "Z", trans_b = true }, plain } },
-  { "cublas_tf32", source = "plain.cu", summary = "the same with TF32 allowed", workspace = z,
+  { "sgemm_tf32", source = "plain.cu", summary = "the same with TF32 allowed", workspace = z,
     steps = { gemm { "X", "W", "Z", trans_b = true, compute = "tf32" }, plain } },
-  { "cublas_sgemm_alone", summary = "cuBLAS SGEMM without the epilogue", workspace = z, checked = false,
+  { "sgemm_alone", summary = "cuBLAS SGEMM without the epilogue", workspace = z, checked = false,
     steps = { gemm { "X", "W", "Z", trans_b = true } } },
 }
 

@@ -18,7 +18,7 @@ campaign() {
         return 1
     fi
     [ "$(json tune.json "(SELECT value ->> 'outcome' FROM json_each(j, '$.baselines')
-                          WHERE value ->> 'kernel' = 'cublas_sgemm')")" = ok ]
+                          WHERE value ->> 'kernel' = 'sgemm')")" = ok ]
 }
 
 # with EPILOGUE: spec/, the specification with another epilogue
