@@ -7,7 +7,7 @@
 
 /* Widths of the reasons where nothing else limits them: a compiler's log is thousands of characters, of which the first
  * tell most. --json has it whole. */
-enum { REASON_WIDTH = 300, TRIAL_REASON_WIDTH = 100, TRIAL_REASON_TERMINAL = 60 };
+enum { REASON_WIDTH = 500, TRIAL_REASON_WIDTH = 100, TRIAL_REASON_TERMINAL = 60 };
 
 double tree_number(const json_t *object, const char *key)
 {

@@ -24,7 +24,7 @@ void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, 
 
 /* One campaign in two lines: what it was, and how it went. */
 void report_campaign(struct strbuf *b, const json_t *campaign);
-/* Why trials failed: outcome, how often, the reason in one line, cut to fit `columns` (0: no terminal; 300). */
+/* Why trials failed: outcome, how often, the reason in one line, cut to fit `columns` (0: no terminal; 500). */
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns);
 /* Trials in the order proposed, the last `limit` of them (0: all); reasons are one line of at most 100. */
 void report_trials(struct strbuf *b, const json_t *trials, int limit, int columns);
