@@ -117,14 +117,6 @@ static void test_sql_refused(void **state)
     mem_free(after);
 }
 
-/* NOTE: tests run in the root of the repository. */
-static char *read_doc(const char *name)
-{
-    char *text = NULL;
-    assert_ok(file_read(name, &text, NULL, e));
-    return text;
-}
-
 /* `word` in back quotes. */
 static bool documented(const char *text, const char *word)
 {
@@ -160,7 +152,8 @@ static void check_table(const char *text, const char *table, struct query *q)
 
 static void test_schema_document(void **state)
 {
-    char *text = read_doc("docs/schema.md");
+    char *text;
+    assert_ok(file_read("docs/schema.md", &text, NULL, e)); /* NOTE: tests run in the root of the repository */
     struct query *q = open_query(db);
     json_t *j, *row;
     size_t i;
@@ -202,7 +195,8 @@ static void check_keys(const char *text, const json_t *object)
 
 static void test_json_document(void **state)
 {
-    char *text = read_doc("docs/json.md");
+    char *text;
+    assert_ok(file_read("docs/json.md", &text, NULL, e));
     struct query *q = open_query(db);
     json_t *j;
     assert_ok(query_campaign(q, 1, &j, e));
