@@ -103,15 +103,21 @@ sanitize: setup
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-asan SAN="$(ASAN)" OPT="-O1 -g" all unit-binaries
 	LATHE_SANITIZE=1 scripts/run-tests $(O)-asan
 
-# Fuzz targets (clang's libFuzzer): make fuzz F=expr SECONDS=60; the corpus grows in $(O)-fuzz/corpus-F.
+# Fuzz targets (clang's libFuzzer): make fuzz F=expr SECONDS=60; F is the NAME of a test/fuzz/fuzz_NAME.c. The corpus
+# grows in $(O)-fuzz/corpus-F, and begins with seeds.
 F        ?= expr
 SECONDS  ?= 60
+SEEDS_spec_json = test/data/model
+SEEDS_spec_lua  = kernels/linear test/specs test/cli/kernels/tiny
 fuzz: setup
+	@command -v clang >/dev/null || { echo "fuzz: clang is needed for its libFuzzer: apt-get install clang" >&2; exit 1; }
 	@mkdir -p $(O)-fuzz/corpus-$(F)
-	$(MAKE) O=$(O)-fuzz CC=clang OPT="-O1 -g" SAN="-fsanitize=address,undefined,fuzzer-no-link" fuzz-$(F)
-	$(O)-fuzz/fuzz_$(F) -max_total_time=$(SECONDS) -rss_limit_mb=4096 $(O)-fuzz/corpus-$(F)
-fuzz-%: test/fuzz/fuzz_%.c $(call obj_of,$(BELOW_model))
-	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-fuzz CC=clang OPT="-O1 -g" \
+	  SAN="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" fuzz-$(F)
+	$(O)-fuzz/fuzz_$(F) -max_total_time=$(SECONDS) -rss_limit_mb=4096 -artifact_prefix=$(O)-fuzz/ \
+	  $(O)-fuzz/corpus-$(F) $(SEEDS_$(F))
+fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(BELOW_search))
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
 check-includes:
 	scripts/check-includes
 
