@@ -150,12 +150,12 @@ static status build_expr_arg(struct builder *b, const struct arg *a, struct plan
                    a->type == ARG_F64 ? "f64" : "f32");
 }
 
-static status build_epilogue_arg(struct builder *b, struct plan_arg *out)
+status plan_epilogue_arg(const struct problem *p, struct plan_arg *out, struct err *e)
 {
-    const struct problem *p = b->p;
     struct field *fields;
     int n;
     epilogue_fields(p, &fields, &n);
+    memset(out, 0, sizeof *out);
     out->kind = PLAN_STRUCT;
     out->fields = mem_zalloc((size_t)n, sizeof *out->fields);
     out->nfields = n;
@@ -169,7 +169,7 @@ static status build_epilogue_arg(struct builder *b, struct plan_arg *out)
         case FIELD_DIM:
             *f = (struct plan_arg){.kind = PLAN_I32, .i = p->dims[index].value};
             if (f->i > INT32_MAX)
-                s = err_set(b->e, LATHE_SPEC, "epilogue: the size %s=%lld does not fit an int; expected at most %d",
+                s = err_set(e, LATHE_SPEC, "epilogue: the size %s=%lld does not fit an int; expected at most %d",
                             p->dims[index].name, (long long)f->i, INT32_MAX);
             break;
         }
@@ -188,7 +188,7 @@ static status build_args(struct builder *b, const struct launch *l, struct plan_
         switch (a->kind) {
         case ARG_TENSOR: out->args[i] = (struct plan_arg){.kind = PLAN_BUFFER, .buffer = a->tensor}; break;
         case ARG_EXPR: s = build_expr_arg(b, a, &out->args[i]); break;
-        case ARG_EPILOGUE: s = build_epilogue_arg(b, &out->args[i]); break;
+        case ARG_EPILOGUE: s = plan_epilogue_arg(b->p, &out->args[i], b->e); break;
         }
         if (s) {
             err_prefix(b->e, "args[%d]", i + 1);

@@ -64,6 +64,8 @@ struct plan {
  * fails there is nothing to free. */
 status plan_build(const struct problem *p, const struct kernel *k, const struct value *slots, struct plan *out,
                   struct err *e);
+/* The epilogue's struct as an argument; its fields are freed with the plan it is put into. */
+status plan_epilogue_arg(const struct problem *p, struct plan_arg *out, struct err *e);
 /* Only the problem's tensors, no steps. */
 status plan_tensors(const struct problem *p, struct plan *out, struct err *e);
 void plan_free(struct plan *plan);

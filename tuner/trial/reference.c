@@ -64,25 +64,6 @@ static struct plan_step *add_launch(struct plan *plan, const char *function, int
 static struct plan_arg buffer_arg(int buffer) { return (struct plan_arg){.kind = PLAN_BUFFER, .buffer = buffer}; }
 static struct plan_arg int_arg(int64_t i) { return (struct plan_arg){.kind = PLAN_I64, .i = i}; }
 
-static struct plan_arg epilogue_arg(const struct problem *p)
-{
-    struct field *fields;
-    int n;
-    epilogue_fields(p, &fields, &n);
-    struct plan_arg arg = {.kind = PLAN_STRUCT, .nfields = n, .fields = mem_zalloc((size_t)n, sizeof *arg.fields)};
-    for (int i = 0; i < n; i++) {
-        struct plan_arg *a = &arg.fields[i];
-        int index = fields[i].index;
-        switch (fields[i].kind) {
-        case FIELD_TENSOR: *a = buffer_arg(index); break;
-        case FIELD_DIM: *a = (struct plan_arg){.kind = PLAN_I32, .i = p->dims[index].value}; break;
-        case FIELD_SCALAR: *a = (struct plan_arg){.kind = PLAN_F32, .f = p->scalars[index].value}; break;
-        }
-    }
-    mem_free(fields);
-    return arg;
-}
-
 /* op(A) is m x k and op(B) is k x n, from the tensors' shapes. */
 static void gemm_step(struct plan *plan, const struct gemm *g, int a, int b, int c, enum gemm_compute compute)
 {
@@ -108,15 +89,15 @@ static void upcast_step(struct plan *plan, int from, int to)
     s->args[2] = int_arg(plan->buffers[from].count);
 }
 
-static void epilogue_step(struct plan *plan, const struct problem *p, const char *function, int z, int y, int64_t m,
-                          int64_t n)
+static status epilogue_step(struct plan *plan, const struct problem *p, const char *function, int z, int y, int64_t m,
+                            int64_t n, struct err *e)
 {
     struct plan_step *s = add_launch(plan, function, 5);
     s->args[0] = buffer_arg(z);
     s->args[1] = buffer_arg(y);
     s->args[2] = int_arg(m);
     s->args[3] = int_arg(n);
-    s->args[4] = epilogue_arg(p);
+    return plan_epilogue_arg(p, &s->args[4], e);
 }
 
 static status gemm_plans(const struct problem *p, struct plan *reference, struct plan *sgemm, struct err *e)
@@ -139,12 +120,16 @@ static status gemm_plans(const struct problem *p, struct plan *reference, struct
     upcast_step(reference, g->b, b);
     gemm_step(reference, g, a, b, z, GEMM_F64);
     int64_t m = reference->steps[reference->nsteps - 1].m, n = reference->steps[reference->nsteps - 1].n;
-    epilogue_step(reference, p, "lathe_reference_f64", z, r, m, n);
+    s = epilogue_step(reference, p, "lathe_reference_f64", z, r, m, n, e);
 
     int z32 = add_buffer(sgemm, "z32", "", DTYPE_f32, size_c);
     gemm_step(sgemm, g, g->a, g->b, z32, GEMM_F32);
-    epilogue_step(sgemm, p, "lathe_reference_f32", z32, g->c, m, n);
-    return LATHE_OK;
+    if (!s) s = epilogue_step(sgemm, p, "lathe_reference_f32", z32, g->c, m, n, e);
+    if (s) {
+        plan_free(reference);
+        plan_free(sgemm);
+    }
+    return s;
 }
 
 status reference_plans(const struct problem *p, const struct target *t, struct plan *reference, struct plan *sgemm,
