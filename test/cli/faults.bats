@@ -61,3 +61,12 @@ is() {
     id="$(value "SELECT trial_id FROM parameter_value WHERE value = 'nan'")"
     fails 1 "wrong" lathe export --db "$FAULTS_DB" --trial "$id"
 }
+
+@test "right on the search's inputs, wrong on the final's fresh ones: nothing wins, exit 1" {
+    # with seed 2 the search's x[0] is negative and the final's is positive
+    split lathe tune "$TREE/test/specs/fresh.lua" --device host --strategy exhaustive --seed 2 --db fresh.db
+    [ "$status" = 1 ]
+    [[ "$errors" == *"is out: wrong"* ]]
+    [[ "$errors" == *"no configuration was valid"* ]]
+    fails 1 "no verified configuration" lathe best --db fresh.db
+}
