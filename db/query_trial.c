@@ -17,7 +17,7 @@ enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, T
     X("outcome", "outcome", VALUE)                                                                                     \
     X("reason", "reason", VALUE)                                                                                       \
     X("role", "role", VALUE)                                                                                           \
-    X("eligible", "eligible", BOOL)                                                                                    \
+    X("eligible", "may_win", BOOL)                                                                                     \
     X("time_ms", "time_ms", VALUE)                                                                                     \
     X("cold_ms", "cold_ms", VALUE)                                                                                     \
     X("sustained_ms", "sustained_ms", VALUE)                                                                           \

@@ -50,7 +50,7 @@ is() {
 @test "one wrong element: wrong, with index, got and wanted" { is one_wrong wrong "1 of 1000 elements differ"; }
 @test "an input overwritten: wrong" { is input wrong "changed its input x"; }
 @test "right only at the first launch: wrong" { is second_launch wrong "wrong at the second"; }
-@test "a kernel that gives up after some launches: wrong after the timed runs" { is tired wrong "after the timed runs"; }
+@test "a kernel that gives up after some launches: wrong after a timed run" { is tired wrong "after a timed run"; }
 @test "a kernel that skips what looks done never finds it done: every run begins with NaN" { is lazy ok ""; }
 @test "workspace zeroed once and not left zero: wrong" { is not_zero wrong "does not leave it zero"; }
 @test "a write far past the end: wrong" { is far wrong "y was written 12000 bytes past its end"; }

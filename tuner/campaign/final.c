@@ -59,6 +59,17 @@ static void close_entry(struct entry *x)
     for (int r = 0; r < REGIME_COUNT; r++) mem_free(x->pooled[r].ms);
 }
 
+static bool stop(void *ctx) { return interrupted(ctx); }
+
+/* One evaluation; a crash is given a second chance, since the worker may have been killed from outside. */
+static status evaluate_again(struct campaign *c, struct entry *x, double seconds, struct result *r, struct err *e)
+{
+    status s = executor_evaluate_wait(c->executor, &x->evaluation, seconds, stop, c, r, e);
+    if (s || r->outcome != OUTCOME_crash) return s;
+    result_free(r);
+    return executor_evaluate_wait(c->executor, &x->evaluation, seconds, stop, c, r, e);
+}
+
 /* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. */
 static status refuse(struct campaign *c, struct entry *x, struct result *r, struct err *e)
 {
@@ -75,7 +86,7 @@ static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
     struct result r;
     x->evaluation.verify = true;
     x->evaluation.measure = false;
-    status s = executor_evaluate_wait(c->executor, &x->evaluation, c->time_limit, &r, e);
+    status s = evaluate_again(c, x, c->time_limit, &r, e);
     if (s) return s;
     x->evaluation.verify = false;
     x->evaluation.measure = true;
@@ -99,7 +110,7 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
 {
     struct result r;
     x->evaluation.options = options_for(c, regime);
-    status s = executor_evaluate_wait(c->executor, &x->evaluation, LAUNCHES_PER_LIMIT * c->time_limit, &r, e);
+    status s = evaluate_again(c, x, LAUNCHES_PER_LIMIT * c->time_limit, &r, e);
     if (s) return s;
     if (r.outcome == OUTCOME_ok) {
         pool(&x->pooled[regime], &r.samples);
@@ -148,7 +159,7 @@ static int by_cold(const void *a, const void *b)
 {
     const struct leader *x = ((const struct entry *)a)->leader, *y = ((const struct entry *)b)->leader;
     if (x->refused != y->refused) return x->refused ? 1 : -1;
-    if (x->cold_ms != y->cold_ms) return x->cold_ms < y->cold_ms ? -1 : 1;
+    if (x->cold_ms < y->cold_ms || x->cold_ms > y->cold_ms) return x->cold_ms < y->cold_ms ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
@@ -205,5 +216,5 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
     for (int i = 0; i < n; i++) close_entry(&entries[i]);
     mem_free(entries);
-    return s;
+    return s == LATHE_INTERRUPTED ? LATHE_OK : s;
 }

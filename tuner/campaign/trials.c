@@ -129,6 +129,12 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
         queue_compile(t);
         return;
     }
+    /* A campaign without its baseline has no speed-ups; its worker may have been killed from outside. */
+    if (r->outcome == OUTCOME_crash && t->entrant->kernel->baseline && !t->retried) {
+        t->retried = true;
+        t->state = TRIAL_READY;
+        return;
+    }
     result_free(&t->result);
     t->result = *r;
     struct samples *s = &t->result.samples;

@@ -64,6 +64,9 @@ static status check_exportable(const json_t *trial, struct err *e)
                        "trial %lld is not verified, so it is not exported: its outcome is %s%s%.600s\n"
                        "`lathe best` lists what there is",
                        id, *outcome ? outcome : "not known yet", *reason ? ": " : "", reason);
+    if (!tree_true(trial, "eligible") && *reason)
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld may not win, so it is not exported: %.600s\n`lathe best` lists what there is", id, reason);
     if (!tree_true(trial, "eligible"))
         return err_set(e, LATHE_NOTHING,
                        "trial %lld is of kernel %s, which its specification shows but does not let win\n"

@@ -6,7 +6,6 @@
 #include "base/strbuf.h"
 #include <dirent.h>
 #include <errno.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,10 @@ static status check_owner(const char *dir, struct err *e)
     if (stat(dir, &st)) return err_set(e, LATHE_IO, "%s: %s", dir, strerror(errno));
     if (st.st_uid != getuid() && st.st_uid != 0)
         return err_set(e, LATHE_IO, "%s belongs to another user, who could put code there", dir);
-    if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX) && st.st_uid == getuid()) chmod(dir, st.st_mode & 07755);
+    if (!(st.st_mode & 022)) return LATHE_OK;
+    bool shared = st.st_mode & S_ISVTX || st.st_uid != getuid();
+    if (shared || chmod(dir, st.st_mode & 07755))
+        return err_set(e, LATHE_IO, "%s can be written by others, who could put code there: name a folder of your own", dir);
     return LATHE_OK;
 }
 

@@ -18,25 +18,6 @@ static void take_fault(struct bench *b, const struct err *from, struct result *o
     snprintf(out->reason, sizeof out->reason, "%.1590s", from->text);
 }
 
-/* Outputs were filled with NaN before the last timed run: a kernel that skips work it finds done, or stops working after
- * some launches, is seen here. The verification's figures stay. */
-static status check_timed_run(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
-{
-    struct verification before = out->verification;
-    out->verification = (struct verification){.frobenius_limit = b->frobenius_limit};
-    status s = verify_outputs(b, p, out, e);
-    if (!s && out->outcome == OUTCOME_wrong) {
-        char reason[sizeof out->reason];
-        snprintf(reason, sizeof reason, "wrong after the timed runs: %.1560s", out->reason);
-        memcpy(out->reason, reason, sizeof reason);
-        snprintf(before.detail, sizeof before.detail, "after the timed runs: %.370s", out->verification.detail);
-        before.mismatches = out->verification.mismatches;
-        out->time_ms = NAN;
-    }
-    out->verification = before;
-    return s;
-}
-
 static status run_open(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out, bool *damaged,
                        struct err *e)
 {
@@ -54,8 +35,15 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
     bool timed = out->outcome == OUTCOME_ok || (out->outcome == OUTCOME_wrong && v->measure_inexact && !*damaged);
     if (s || !timed || !v->measure) return s;
     start = clock_seconds();
-    s = measure_pipeline(b, p, &v->options, out, e);
-    if (!s && v->checked && out->outcome == OUTCOME_ok && !v->measure_inexact) s = check_timed_run(b, p, out, e);
+    bool exact = v->checked && !v->measure_inexact;
+    struct measure_options options = v->options;
+    options.check_each = exact;
+    s = measure_pipeline(b, p, &options, out, e);
+    /* Every timed run began with NaN in the outputs: work that was skipped, or stopped, is seen here, and so is what was
+     * done to other memory meanwhile. */
+    if (!s && exact) s = verify_timed_run(b, p, out, e);
+    if (!s) s = verify_memory(b, p, out, damaged, e);
+    if (!s && out->outcome == OUTCOME_wrong && exact) out->time_ms = NAN;
     out->stage.measure = clock_seconds() - start;
     return s;
 }

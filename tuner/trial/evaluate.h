@@ -17,6 +17,7 @@ struct measure_options {
     double hopeless;                /* the factor */
     double idle_seconds;            /* COLD: pause before the launches */
     int launches, skip;             /* COLD: how many, and how many of the first are left out */
+    bool check_each;                /* TRIAL: compare the outputs after every run; the first wrong one ends it */
     double run_seconds;             /* SUSTAINED: back to back this long; the last 40 % count */
 };
 json_t *measure_options_to_json(const struct measure_options *o);
@@ -43,8 +44,12 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
 /* verify.c: runs the pipeline twice over poisoned outputs, checks outputs, guards, inputs, determinism. Sets
  * out->verification, and out->outcome to `wrong` with a reason. *damaged: a guard or an input was overwritten. */
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
-/* Outputs as they are against the reference, by the same rules; sets `wrong` with a reason. */
-status verify_outputs(struct bench *b, struct pipeline *p, struct result *out, struct err *e);
+/* Outputs as a timed run left them, by the same rules; `wrong` with a reason. A right kernel's verification keeps its
+ * figures. */
+status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out, struct err *e);
+/* Guards, inputs, references and workspace as they are; `wrong` with a reason, *damaged if the bench is not to be used
+ * again. */
+status verify_memory(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
 /* measure.c: fills out->samples, out->telemetry; may set `unstable`. */
 status measure_pipeline(struct bench *b, struct pipeline *p, const struct measure_options *o, struct result *out,
                         struct err *e);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { OPEN_SECONDS = 120, SETUP_SECONDS = 600 };
+enum { OPEN_SECONDS = 120, SETUP_SECONDS = 600, REVIVALS = 3 };
 
 struct executor {
     uv_loop_t *loop;
@@ -81,8 +81,13 @@ status executor_open(uv_loop_t *loop, const char *self, const char *device, stru
     x->loop = loop;
     x->child = child_new(loop, self, args);
     json_t *reply = NULL;
-    status s = child_start(x->child, e);
-    if (!s) s = ask(x, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, "opening the device", &reply, e);
+    status s = LATHE_DEVICE;
+    for (int attempt = 0; s && attempt < REVIVALS; attempt++) {
+        s = child_start(x->child, e);
+        if (s) break;
+        s = ask(x, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, "opening the device", &reply, e);
+        if (s && child_alive(x->child)) break;      /* its own answer is final; a killed worker is followed by another */
+    }
     if (!s) {
         s = target_from_json(json_object_get(reply, "target"), target, e);
         json_decref(reply);
@@ -112,8 +117,6 @@ static status send_setup(struct executor *x, struct setup_answer *out, struct er
     x->ready = true;
     return LATHE_OK;
 }
-
-enum { REVIVALS = 3 };
 
 /* Starts a fresh worker and brings it to `ready` (blocking). A worker killed on the way is followed by another; what it
  * reports itself is final. */
@@ -250,12 +253,17 @@ static void on_evaluation_waited(void *ctx, const struct result *r, const char *
     json_decref(j);
 }
 
-status executor_evaluate_wait(struct executor *x, const struct evaluation *v, double seconds, struct result *out,
-                              struct err *e)
+status executor_evaluate_wait(struct executor *x, const struct evaluation *v, double seconds, bool (*stop)(void *ctx),
+                              void *ctx, struct result *out, struct err *e)
 {
     struct evaluation_wait w = {.out = out, .e = e};
     executor_evaluate(x, v, seconds, on_evaluation_waited, &w);
-    while (!w.over) uv_run(x->loop, UV_RUN_ONCE);
+    while (!w.over) {
+        uv_run(x->loop, UV_RUN_ONCE);
+        if (w.over || !stop || !stop(ctx)) continue;
+        executor_cancel(x);
+        return err_set(e, LATHE_INTERRUPTED, "interrupted");
+    }
     return w.code;
 }
 

@@ -29,9 +29,9 @@ typedef void (*executor_done)(void *ctx, const struct result *r, const char *tex
 /* One at a time. seconds: limit for the evaluation, beyond which the outcome is `timeout`. */
 void executor_evaluate(struct executor *x, const struct evaluation *v, double seconds, executor_done done, void *ctx);
 bool executor_busy(const struct executor *x);
-/* The same, blocking. */
-status executor_evaluate_wait(struct executor *x, const struct evaluation *v, double seconds, struct result *out,
-                              struct err *e);
+/* The same, blocking. stop (may be NULL) is asked at every turn of the loop; true cancels: LATHE_INTERRUPTED, no result. */
+status executor_evaluate_wait(struct executor *x, const struct evaluation *v, double seconds, bool (*stop)(void *ctx),
+                              void *ctx, struct result *out, struct err *e);
 /* Kills the worker; an evaluation in flight is not called back. */
 void executor_cancel(struct executor *x);
 

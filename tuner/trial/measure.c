@@ -56,6 +56,8 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
         status st = sample(b, p, true, &ms, e);
         if (st) return st;
         if (bad_time(ms, out)) return LATHE_OK;
+        if (o->check_each && (st = verify_timed_run(b, p, out, e))) return st;
+        if (o->check_each && out->outcome == OUTCOME_wrong) return LATHE_OK;
         add_sample(s, &cap, ms);
         if (hopeless(s, o)) break;
         double spent = clock_seconds() - start;
@@ -144,6 +146,6 @@ status measure_pipeline(struct bench *b, struct pipeline *p, const struct measur
     default: s = measure_trial(b, p, o, out, e); break;
     }
     b->ops->telemetry(b->dev, &out->telemetry);
-    if (!s) out->time_ms = out->samples.median;
+    if (!s && !(o->check_each && out->outcome == OUTCOME_wrong)) out->time_ms = out->samples.median;
     return s;
 }

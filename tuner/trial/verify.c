@@ -32,7 +32,7 @@ static status check_guard(struct bench *b, const struct guarded *g, const char *
 }
 
 /* Damage is the better reason than the wrong numbers that often come with it, so it replaces them. */
-static status check_memory(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
+static status check_buffers(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
 {
     const struct plan *plan = p->plan;
     for (int i = 0; i < plan->nbuffers; i++) {
@@ -64,7 +64,7 @@ static status check_memory(struct bench *b, struct pipeline *p, struct result *o
 
 enum { ZERO_CHECK_BYTES = 16 << 20 };
 
-/* Workspace that is zeroed once must be left zero, or another launch starts from something else. */
+/* Workspace that is zeroed once must be left zero, or another launch starts from something else. Looked at up to 16 MiB. */
 static status check_zeros(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
 {
     const struct plan *plan = p->plan;
@@ -82,6 +82,12 @@ static status check_zeros(struct bench *b, struct pipeline *p, struct result *ou
             wrong(out, "workspace %s is to be zeroed once, and the kernel does not leave it zero (byte %zu)", w->name, at);
     }
     return LATHE_OK;
+}
+
+status verify_memory(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
+{
+    status s = check_buffers(b, p, out, damaged, e);
+    return s ? s : check_zeros(b, p, out, e);
 }
 
 static status check_output(struct bench *b, int tensor, struct result *out, struct err *e)
@@ -121,7 +127,7 @@ static status run_once(struct bench *b, struct pipeline *p, uint64_t *hash, stru
     return s;
 }
 
-status verify_outputs(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
+static status check_outputs(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
 {
     for (int i = 0; i < p->plan->ntensors; i++) {
         if (p->plan->buffers[i].role != PLAN_OUTPUT) continue;
@@ -143,20 +149,19 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     uint64_t first, second;
     status s = pipeline_poison(p, e);
     if (!s) s = run_once(b, p, &first, e);
-    if (!s) s = verify_outputs(b, p, out, e);
+    if (!s) s = check_outputs(b, p, out, e);
     v->done = !s;
-    if (!s) s = check_memory(b, p, out, damaged, e);
-    if (!s) s = check_zeros(b, p, out, e);
+    if (!s) s = verify_memory(b, p, out, damaged, e);
     if (s || out->outcome == OUTCOME_wrong) return s;
 
     /* A second run on the workspace as the first left it: counters not reset and stale results show here. */
     s = run_once(b, p, &second, e);
     v->deterministic = first == second;
-    if (!s) s = check_memory(b, p, out, damaged, e);
+    if (!s) s = verify_memory(b, p, out, damaged, e);
     if (s || v->deterministic || *damaged) return s;
     struct verification again = *v;
     v->elements = v->mismatches = 0;
-    s = verify_outputs(b, p, out, e);
+    s = check_outputs(b, p, out, e);
     if (!s && out->outcome == OUTCOME_wrong) {
         char reason[sizeof out->reason];
         snprintf(reason, sizeof reason, "right at the first launch, wrong at the second: %.1500s", out->reason);
@@ -165,4 +170,22 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
         v->elements = again.elements;
     }
     return s;
+}
+
+status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
+{
+    if (out->outcome == OUTCOME_wrong) return LATHE_OK;
+    struct verification before = out->verification;
+    out->verification = (struct verification){.done = true, .seed = b->seed, .frobenius_limit = b->frobenius_limit};
+    snprintf(out->verification.reference, sizeof out->verification.reference, "%s", b->reference);
+    status s = check_outputs(b, p, out, e);
+    if (s || out->outcome != OUTCOME_wrong) {
+        out->verification = before;
+        return s;
+    }
+    char reason[sizeof out->reason];
+    snprintf(reason, sizeof reason, "wrong after a timed run: %.1560s", out->reason);
+    memcpy(out->reason, reason, sizeof reason);
+    out->time_ms = NAN;
+    return LATHE_OK;
 }
