@@ -6,10 +6,10 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 2 --top 0"
 # on_disk OPTIONS COMMAND: runs the command text in the folder `disk`, a file system of its own
 on_disk() {
     mkdir -p disk
-    local script="mount -t tmpfs -o $1 tmpfs disk && $2"
-    if unshare -m sh -c "mount -t tmpfs -o $1 tmpfs disk" 2>/dev/null; then
+    local script="mount -t tmpfs -o $1,mode=755 tmpfs disk && $2"
+    if unshare -m sh -c "mount -t tmpfs -o $1,mode=755 tmpfs disk" 2>/dev/null; then
         unshare -m sh -c "$script"
-    elif unshare -rm sh -c "mount -t tmpfs -o $1 tmpfs disk" 2>/dev/null; then
+    elif unshare -rm sh -c "mount -t tmpfs -o $1,mode=755 tmpfs disk" 2>/dev/null; then
         unshare -rm sh -c "$script"
     else
         skip "no right to mount a file system"
@@ -53,7 +53,7 @@ images() { find "$1" -name '*.image' | wc -l; }
     : >file
     fails 7 "set LATHE_CACHE" lathe tune tiny $RUN --quiet
     [[ "$errors" == *"$PWD/file"* ]]
-    on_disk ro,mode=755 "LATHE_CACHE=disk '$LATHE_BIN' tune tiny $RUN --quiet >out 2>&1; echo \$? >code"
+    on_disk ro "LATHE_CACHE=disk '$LATHE_BIN' tune tiny $RUN --quiet >out 2>&1; echo \$? >code"
     [ "$(cat code)" -eq 7 ]
     grep -q "set LATHE_CACHE to another.*disk: cannot write there: Read-only file system" out
     on_disk size=12k "LATHE_CACHE=disk '$LATHE_BIN' tune tiny $RUN --quiet >out 2>&1; echo \$? >code"
