@@ -7,8 +7,8 @@ return problem {
     { "y", "f32", { "N" }, output = true },
   },
   reference = kernel {
-    source = "faults_reference.cu",
-    steps = { launch { "scale_reference", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N" } } },
+    source = "hold.cu",
+    steps = { launch { "hold_reference", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N" } } },
   },
   tolerance = { atol = 1e-6, rtol = 1e-6 },
   flops = "N", bytes = "8*N",
