@@ -25,17 +25,9 @@ static bool wanted(const struct campaign_request *r, const struct kernel *k)
 
 status entrants_check_names(const struct campaign_request *r, struct err *e)
 {
-    for (int i = 0; i < r->nkernels; i++) {
-        int at = problem_find_kernel(r->problem, r->kernels[i]);
-        if (at >= 0 && !r->problem->kernels[at].baseline) continue;
-        struct strbuf b = {0};
-        for (int k = 0; k < r->problem->nkernels; k++)
-            if (!r->problem->kernels[k].baseline) sb_addf(&b, " %s", r->problem->kernels[k].name);
-        err_set(e, LATHE_USAGE, "%s has no kernel \"%s\" to tune; it has:%s", r->problem->name, r->kernels[i], sb_str(&b));
-        sb_free(&b);
-        return e->code;
-    }
-    return LATHE_OK;
+    status s = LATHE_OK;
+    for (int i = 0; i < r->nkernels && !s; i++) s = problem_kernel_named(r->problem, r->kernels[i], true, NULL, e);
+    return s;
 }
 
 /* Whether the device meets a kernel's requirements; says why not. */

@@ -2,7 +2,6 @@
  *
  * Signals: from the campaign's start to its end the first SIGINT, SIGTERM or SIGHUP asks the campaign to end, the
  * second ends the process. Nothing is lost by the second: every trial told of is in the database. */
-#include "base/mem.h"
 #include "campaign/campaign.h"
 #include "cli/cli.h"
 #include "cli/find_spec.h"
@@ -111,38 +110,6 @@ static void restore_signals(const struct sigaction old[CAUGHT])
 {
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &old[i], NULL);
-}
-
-static status check_kernels(const struct problem *p, const struct text_list *wanted, struct err *e)
-{
-    const char **names = mem_alloc((size_t)(p->nkernels + 1) * sizeof *names);
-    struct strbuf all = {0};
-    int n = 0;
-    for (int i = 0; i < p->nkernels; i++) {
-        if (p->kernels[i].baseline)
-            continue;
-        sb_addf(&all, "%s%s", n ? ", " : "", p->kernels[i].name);
-        names[n++] = p->kernels[i].name;
-    }
-    status s = LATHE_OK;
-    for (int i = 0; i < wanted->count && s == LATHE_OK; i++) {
-        const char *name = wanted->items[i];
-        int k = problem_find_kernel(p, name);
-        if (k >= 0 && !p->kernels[k].baseline)
-            continue;
-        const char *near = nearest_word(name, names, n);
-        if (k >= 0)
-            s = err_set(e, LATHE_USAGE,
-                        "--kernel: '%.100s' is a baseline: it is timed in every campaign, not tuned\n"
-                        "to tune there are: %.1000s",
-                        name, sb_str(&all));
-        else
-            s = err_set(e, LATHE_USAGE, "--kernel: %.300s has no kernel '%.100s'\n%s%s%sthere are: %.1000s", p->path,
-                        name, near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", sb_str(&all));
-    }
-    sb_free(&all);
-    mem_free(names);
-    return s;
 }
 
 /* "--db x.db" where a suggested command needs it. */
@@ -272,9 +239,7 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     if (s != LATHE_OK)
         return s;
     struct campaign_summary summary = {0};
-    s = check_kernels(problem, &args->kernels, e);
-    if (s == LATHE_OK)
-        s = conclude(args, run_campaign(cli, args, problem, &summary, e), &summary, e);
+    s = conclude(args, run_campaign(cli, args, problem, &summary, e), &summary, e);
     problem_free(problem);
     return s;
 }

@@ -68,28 +68,12 @@ void view_close(struct view *v)
         problem_free(v->problem);
 }
 
-static status unknown_kernel(const struct problem *p, const char *name, struct err *e)
-{
-    const char **names = mem_alloc((size_t)(p->nkernels + 1) * sizeof *names);
-    struct strbuf all = {0};
-    for (int i = 0; i < p->nkernels; i++) {
-        names[i] = p->kernels[i].name;
-        sb_addf(&all, "%s%s", i ? ", " : "", names[i]);
-    }
-    const char *near = nearest_word(name, names, p->nkernels);
-    err_set(e, LATHE_USAGE, "--kernel: %.300s has no kernel '%.100s'\n%s%s%sthere are: %.1000s", p->path, name,
-            near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", sb_str(&all));
-    sb_free(&all);
-    mem_free(names);
-    return LATHE_USAGE;
-}
-
 status view_load(struct view *v, const struct cli *cli, const struct space_args *args, struct err *e)
 {
     *v = (struct view){0};
     status s = spec_load(args->spec, &args->sizes, cli->self, &v->problem, e);
-    if (s == LATHE_OK && args->kernel && problem_find_kernel(v->problem, args->kernel) < 0)
-        s = unknown_kernel(v->problem, args->kernel, e);
+    if (s == LATHE_OK && args->kernel)
+        s = problem_kernel_named(v->problem, args->kernel, false, NULL, e);
     if (s == LATHE_OK)
         s = pick_target(args->target, &v->target, e);
     if (s == LATHE_OK)

@@ -156,6 +156,35 @@ int problem_find_kernel(const struct problem *p, const char *name)
     FIND_NAME(p->kernels, p->nkernels, name);
 }
 
+status problem_kernel_named(const struct problem *p, const char *name, bool to_tune, int *out, struct err *e)
+{
+    int at = problem_find_kernel(p, name), n = 0;
+    bool baseline = to_tune && at >= 0 && p->kernels[at].baseline;
+    if (at >= 0 && !baseline) {
+        if (out)
+            *out = at;
+        return LATHE_OK;
+    }
+    const char **names = mem_zalloc((size_t)p->nkernels + 1, sizeof *names);
+    struct strbuf all = {0};
+    for (int i = 0; i < p->nkernels; i++) {
+        if (to_tune && p->kernels[i].baseline)
+            continue;
+        sb_addf(&all, "%s%s", n ? ", " : "", p->kernels[i].name);
+        names[n++] = p->kernels[i].name;
+    }
+    const char *near = nearest_word(name, names, n);
+    if (baseline)
+        err_set(e, LATHE_USAGE, "'%.100s' is a baseline: it is timed in every campaign, not tuned\nto tune there are: %.1000s",
+                name, sb_str(&all));
+    else
+        err_set(e, LATHE_USAGE, "%.300s has no kernel '%.100s'\n%s%s%sthere are: %.1000s", p->path, name,
+                near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", sb_str(&all));
+    sb_free(&all);
+    mem_free(names);
+    return LATHE_USAGE;
+}
+
 int problem_find_dim(const struct problem *p, const char *name)
 {
     FIND_NAME(p->dims, p->ndims, name);

@@ -186,6 +186,9 @@ status problem_from_json(const json_t *json, const char *path, const char *const
 void problem_free(struct problem *p);
 
 int problem_find_kernel(const struct problem *p, const char *name);     /* -1 */
+/* As problem_find_kernel, but LATHE_USAGE with the names that there are, and the nearest. to_tune: no baseline. out may be
+ * NULL. */
+status problem_kernel_named(const struct problem *p, const char *name, bool to_tune, int *out, struct err *e);
 int problem_find_dim(const struct problem *p, const char *name);
 int problem_find_tensor(const struct problem *p, const char *name);
 

@@ -42,6 +42,29 @@ static void problem_fields(void **state)
     problem_free(p);
 }
 
+static void kernels_by_name(void **state)
+{
+    (void)state;
+    struct problem *p = fixture_changed(NULL, NULL);
+    struct err e = {0};
+    int at = -1;
+    assert_int_equal(problem_kernel_named(p, "simt", true, &at, &e), LATHE_OK);
+    assert_int_equal(at, 0);
+    assert_int_equal(problem_kernel_named(p, "cublas_alone", false, &at, &e), LATHE_OK);
+    assert_int_equal(at, 2);
+    assert_int_equal(problem_kernel_named(p, "cublas_alone", true, &at, &e), LATHE_USAGE);
+    assert_has(e.text, "'cublas_alone' is a baseline");
+    assert_has(e.text, "to tune there are: simt");
+    assert_int_equal(problem_kernel_named(p, "smit", true, NULL, &e), LATHE_USAGE);
+    assert_has(e.text, "spec.lua has no kernel 'smit'\ndid you mean 'simt'? there are: simt");
+    assert_null(strstr(e.text, "cublas_alone"));
+    assert_int_equal(problem_kernel_named(p, "nothing", false, &at, &e), LATHE_USAGE);
+    assert_has(e.text, "cublas_alone");
+    assert_null(strstr(e.text, "did you mean"));
+    assert_int_equal(at, 2);
+    problem_free(p);
+}
+
 static void kernel_fields(void **state)
 {
     (void)state;
@@ -574,6 +597,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(problem_fields),
+        cmocka_unit_test(kernels_by_name),
         cmocka_unit_test(kernel_fields),
         cmocka_unit_test(defaults),
         cmocka_unit_test(reference_kernel),
