@@ -138,18 +138,6 @@ static struct kernel restricted(const struct kernel *k, const int *choice)
     return r;
 }
 
-static json_t *part_value(struct value v)
-{
-    switch (v.type) {
-    case VALUE_BOOL: return json_boolean(v.b);
-    case VALUE_INT: return json_integer(v.i);
-    case VALUE_FLOAT: return json_real(v.f);
-    case VALUE_STRING: return json_string(v.s);
-    case VALUE_NONE: break;
-    }
-    return json_null();
-}
-
 static status print_part(const struct view *v, const struct kernel *k, const int *choice, const struct space *space,
                          const char *why, bool json, struct err *e)
 {
@@ -159,7 +147,7 @@ static status print_part(const struct view *v, const struct kernel *k, const int
         if (choice[i] < 0)
             sb_addf(&open, "%s%s", open.len ? ", " : "", k->params[i].name);
         else
-            json_object_set_new(given, k->params[i].name, part_value(k->params[i].values[choice[i]]));
+            json_object_set_new(given, k->params[i].name, value_to_json(k->params[i].values[choice[i]]));
     long long members = space ? (long long)space_size(space) : 0;
     status s;
     if (json) {

@@ -47,7 +47,7 @@ void config_print(struct strbuf *b, const struct kernel *k, const struct value *
     }
 }
 
-static json_t *value_to_json(struct value v)
+json_t *value_to_json(struct value v)
 {
     switch (v.type) {
     case VALUE_BOOL: return json_boolean(v.b);

@@ -14,6 +14,8 @@ bool config_equal(const struct kernel *k, const config_choice *a, const config_c
 /* Canonical text: "BM=128 BN=128 REDUCE=last_block", the kernel's parameter order, inactive parameters left out. */
 void config_print(struct strbuf *b, const struct kernel *k, const struct value *slots, const config_choice *c);
 
+json_t *value_to_json(struct value v);      /* new reference */
+
 /* {"BM": 128, ...}; inactive parameters left out. New reference. */
 json_t *config_to_json(const struct kernel *k, const struct value *slots, const config_choice *c);
 
