@@ -3,7 +3,7 @@
  * A VFS that wraps the default one counts writes, syncs, truncations and growths of shared memory, and fails one of
  * them (once, or every one from there on: a full disk stays full). After each run a clean connection must find the file
  * whole, every trial that was told recorded, and nothing in part. */
-#include "fixture.h"
+#include "writing.h"
 
 enum fault { FAULT_ONCE, FAULT_FROM_THEN_ON };
 
@@ -152,22 +152,11 @@ static void install_shim(void)
     sqlite3_vfs_register(&shim_vfs, 1);
 }
 
-static struct problem *problem;
-static struct target target;
-
-static int set_up(void **state)
+static int set_up_shim(void **state)
 {
     plan.until = -1;
     install_shim();
-    problem = toy_problem("__global__ void tile() {}");
-    target = toy_target();
-    return make_folder(state);
-}
-
-static int tear_down(void **state)
-{
-    problem_free(problem);
-    return remove_folder(state);
+    return set_up(state);
 }
 
 struct told { /* what the store said is recorded */
@@ -329,5 +318,5 @@ int main(void)
         cmocka_unit_test(test_write_error),       cmocka_unit_test(test_sync_error),
         cmocka_unit_test(test_the_store_goes_on),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up_shim, tear_down);
 }

@@ -1,5 +1,5 @@
 /* test_store_open.c: files that cannot be used say why and stay whole; writers that die or meet. */
-#include "fixture.h"
+#include "writing.h"
 
 #include "base/clock.h"
 
@@ -7,39 +7,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-static struct problem *problem;
-static struct target target;
-
-static int set_up(void **state)
-{
-    problem = toy_problem("__global__ void tile() {}");
-    target = toy_target();
-    return make_folder(state);
-}
-
-static int tear_down(void **state)
-{
-    problem_free(problem);
-    return remove_folder(state);
-}
-
-static struct store *open_store(const char *path)
-{
-    struct store *s = NULL;
-    assert_ok(store_open(path, 0.3, &s, e));
-    assert_non_null(s);
-    return s;
-}
-
-static int64_t begin_campaign(struct store *s)
-{
-    struct campaign_record c = toy_campaign(problem, &target);
-    int64_t id = 0;
-    assert_ok(store_campaign_begin(s, &c, &id, e));
-    assert_true(id > 0);
-    return id;
-}
 
 static void write_file(const char *path, const char *text, size_t n)
 {
