@@ -178,6 +178,16 @@ void places_driver(struct places *p)
 
 /* --- headers and nvcc --- */
 
+/* The toolkit that the user wants first. */
+static void roots_in_order(struct places *roots)
+{
+    const char *wanted = getenv("LATHE_CUDA_PATH");
+    if (wanted && *wanted)
+        places_add(roots, wanted, NULL);
+    roots_from_environment(roots);
+    roots_installed(roots);
+}
+
 static bool include_at(const char *dir, const char *under, char *out, size_t size)
 {
     char header[PATH_MAX];
@@ -204,11 +214,7 @@ bool find_cuda_include(const char *lib_path, char *out, size_t size)
     if (include_beside(lib_path, out, size) || (realpath(lib_path, real) && include_beside(real, out, size)))
         return true;
     struct places roots = {0};
-    const char *wanted = getenv("LATHE_CUDA_PATH");
-    if (wanted && *wanted)
-        places_add(&roots, wanted, NULL);
-    roots_from_environment(&roots);
-    roots_installed(&roots);
+    roots_in_order(&roots);
     bool found = false;
     for (int i = 0; i < roots.n && !found; i++)
         found = include_at(roots.v[i].dir, "/include", out, size);
@@ -246,11 +252,7 @@ bool find_nvcc(char *out, size_t size)
     char path[PATH_MAX];
     bool found = each_in_path(nvcc_in, path);
     struct places roots = {0};
-    const char *wanted = getenv("LATHE_CUDA_PATH");
-    if (wanted && *wanted)
-        places_add(&roots, wanted, NULL);
-    roots_from_environment(&roots);
-    roots_installed(&roots);
+    roots_in_order(&roots);
     for (int i = 0; i < roots.n && !found; i++) {
         char *bin = path_join(roots.v[i].dir, "bin");
         found = nvcc_in(path, bin);
