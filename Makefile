@@ -83,9 +83,14 @@ $(O)/test/%: test/unit/%.c $$(call obj_of,$$(BELOW_$$(firstword $$(subst /, ,$$*
 	$(call say,TEST,$@)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
 
-# make unit T=model/test_expr
+# make unit T=model/test_expr; without T all of them
+ifeq ($(T),)
+unit: unit-binaries
+	scripts/run-tests $(O) $(UNIT_BIN:$(O)/test/%=%)
+else
 unit: $(O)/test/$(T)
 	$<
+endif
 
 setup:
 	scripts/setup
