@@ -43,7 +43,7 @@ static void keep(char *const argv[], char *const envp[], pid_t caller, int outpu
     sigaddset(&awaited, SIGTERM);
     sigprocmask(SIG_SETMASK, &awaited, NULL);
     signal(SIGCHLD, SIG_DFL);
-    setpgid(0, 0);
+    if (setpgid(0, 0)) _exit(CANNOT_RUN);   /* else the end of the group would be the end of the caller's */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != caller) _exit(CANNOT_RUN);
     int null = open("/dev/null", O_RDONLY);
