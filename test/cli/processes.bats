@@ -42,8 +42,8 @@ begin() {
     local sanitize=
     [ -z "${LATHE_SANITIZE:-}" ] || sanitize=--sanitize
     # a shell starts background jobs with SIGINT ignored, and lathe leaves an ignored signal alone
-    env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua --db p.db \
-        --compile-workers 2 --top 0 $sanitize "$@" >out 2>log 3>&- &
+    env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua \
+        --db p.db --compile-workers 2 --top 0 $sanitize "$@" >out 2>log 3>&- &
     pid=$!
 }
 
@@ -80,7 +80,9 @@ gone() {
 leaves_nothing() { until_true 2 gone $all; }
 
 sql() { sqlite3 p.db "$1"; }
-outcomes() { sql "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM trial WHERE role = 'candidate' ORDER BY number)"; }
+outcomes() {
+    sql "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM trial WHERE role = 'candidate' ORDER BY number)"
+}
 ended() { [ "$(sql "SELECT count(*) FROM trial WHERE outcome <> 'in_flight'" 2>/dev/null)" -ge "$1" ]; }
 
 @test "a device worker that is killed in the middle of a trial: crash, and the campaign goes on" {
@@ -223,8 +225,8 @@ finals() {
 
 @test "a signal that the caller ignores is ignored" {
     order never device
-    ( trap '' INT; exec "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua --db p.db --top 0 \
-        --time-limit 2 >out 2>log 3>&- ) &
+    ( trap '' INT; exec "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua \
+        --db p.db --top 0 --time-limit 2 >out 2>log 3>&- ) &
     pid=$!
     until_true 60 test -e held
     kill -s INT "$pid"

@@ -1,5 +1,5 @@
-/* campaign.c: see campaign.h: the order of things. Opens store, device, compilers, spaces, strategy, in this order (what is cheap and often
- * wrong comes first), runs baselines, search and final, closes in reverse. */
+/* campaign.c: see campaign.h: the order of things. Opens store, device, compilers, spaces, strategy, in this order (what
+ * is cheap and often wrong comes first), runs baselines, search and final, closes in reverse. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -265,9 +265,11 @@ static status nothing_found(const struct campaign *c, struct err *e)
         return err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld --db %s` lists the reasons",
                        (long long)c->id, c->request->db);
     if (p->budget_seconds > 0 && clock_seconds() - c->started > p->budget_seconds)
-        return err_set(e, LATHE_NOTHING, "%g s were over before a first trial had ended: give --seconds more, or --trials",
+        return err_set(e, LATHE_NOTHING,
+                       "%g s were over before a first trial had ended: give --seconds more, or --trials",
                        p->budget_seconds);
-    return err_set(e, LATHE_NOTHING, "the strategy %s ended without proposing a configuration", strategy_name(c->strategy));
+    return err_set(e, LATHE_NOTHING, "the strategy %s ended without proposing a configuration",
+                   strategy_name(c->strategy));
 }
 
 status campaign_run(const struct campaign_request *r, struct campaign_summary *out, struct err *e)

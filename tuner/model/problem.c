@@ -175,8 +175,9 @@ status problem_kernel_named(const struct problem *p, const char *name, bool to_t
     }
     const char *near = nearest_word(name, names, n);
     if (baseline)
-        err_set(e, LATHE_USAGE, "'%.100s' is a baseline: it is timed in every campaign, not tuned\nto tune there are: %.1000s",
-                name, sb_str(&all));
+        err_set(e, LATHE_USAGE,
+                "'%.100s' is a baseline: it is timed in every campaign, not tuned\nto tune there are: %.1000s", name,
+                sb_str(&all));
     else
         err_set(e, LATHE_USAGE, "%.300s has no kernel '%.100s'\n%s%s%sthere are: %.1000s", p->path, name,
                 near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", sb_str(&all));
