@@ -89,6 +89,20 @@ static status migrate(const struct sql *c, int version, struct err *e)
     return st;
 }
 
+/* Two connections that change a new file's mode at once would each wait for the other, so SQLite refuses one of them at
+ * once, without its busy handler (https://sqlite.org/c3ref/busy_handler.html): that one tries again here. */
+static status use_wal(const struct sql *c, const char *doing, struct err *e)
+{
+    const double PAUSE = 0.01;
+    double end = clock_seconds() + c->busy_seconds;
+    for (;;) {
+        status st = sql_exec(c, "PRAGMA journal_mode = WAL", doing, e);
+        if (!st || (sqlite3_errcode(c->db) & 0xff) != SQLITE_BUSY || clock_seconds() >= end)
+            return st;
+        clock_sleep(PAUSE);
+    }
+}
+
 /* From a connection to a database of this schema. The write lock is taken even when there is nothing to do: a file or
  * directory that cannot be written to, or one that is locked, is found here and not after the first trial. */
 static status prepare_file(struct store *s, struct err *e)
@@ -104,7 +118,7 @@ static status prepare_file(struct store *s, struct err *e)
                        c->path);
     /* NOTE: a file system without shared memory maps keeps the mode it has. That is as durable; readers then wait for
      * the writer. */
-    st = sql_exec(c, "PRAGMA journal_mode = WAL", doing, e);
+    st = use_wal(c, doing, e);
     if (!st)
         st = sql_exec(c, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON", doing, e);
     if (!st)

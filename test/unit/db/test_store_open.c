@@ -272,6 +272,44 @@ static void test_two_writers(void **state)
     assert_answer(path, "SELECT (SELECT count(*) FROM problem) || (SELECT count(*) FROM device)", "11");
 }
 
+/* Many that create one file in the same moment: each of them gets it. */
+static void test_creating_at_once(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 25, OPENERS = 6 };
+    for (int round = 0; round < ROUNDS; round++) {
+        char path[64];
+        int gate[2];
+        pid_t pid[OPENERS];
+        snprintf(path, sizeof path, "at-once-%d.db", round);
+        assert_int_equal(pipe(gate), 0);
+        for (int i = 0; i < OPENERS; i++) {
+            pid[i] = fork();
+            assert_true(pid[i] >= 0);
+            if (pid[i] > 0)
+                continue;
+            struct err e = {0};
+            struct store *s = NULL;
+            char byte;
+            close(gate[1]);
+            if (read(gate[0], &byte, 1) != 0) /* the gate opens when the parent closes it */
+                _exit(2);
+            status st = store_open(path, 20, &s, &e);
+            if (st)
+                fprintf(stderr, "%s\n", e.text);
+            store_close(s);
+            _exit(st != LATHE_OK);
+        }
+        close(gate[0]);
+        close(gate[1]);
+        for (int i = 0; i < OPENERS; i++) {
+            int ended;
+            assert_int_equal(waitpid(pid[i], &ended, 0), pid[i]);
+            assert_int_equal(ended, 0);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -283,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_permissions),
         cmocka_unit_test(test_killed_writer),
         cmocka_unit_test(test_two_writers),
+        cmocka_unit_test(test_creating_at_once),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
