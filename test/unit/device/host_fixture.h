@@ -1,4 +1,5 @@
-/* host_fixture.h: what test_host.c and test_host_faults.c share: the device with host_kernels.cu loaded. */
+/* host_fixture.h: what the host device's tests share: the device with a test's kernels loaded. HOST_KERNELS, defined before
+ * it is included, names their file. */
 #ifndef LATHE_TEST_HOST_FIXTURE_H
 #define LATHE_TEST_HOST_FIXTURE_H
 
@@ -7,6 +8,7 @@
 #include "device/dev.h"
 #include "device/host_compile.h"
 #include "device/host_context.h"
+#include "model/source.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +18,10 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#ifndef HOST_KERNELS
+#define HOST_KERNELS "host_kernels.cu"
+#endif
 
 extern const struct dev_ops host_ops;
 
@@ -35,7 +41,7 @@ static struct fixture *fx;      /* cmocka's group state, for brevity in the test
         if (call) fail_msg("%s: %s", #call, e.text);                                                                   \
     } while (0)
 
-static void must_say(const struct err *e, const char *words)
+static inline void must_say(const struct err *e, const char *words)
 {
     if (!strstr(e->text, words)) fail_msg("message '%s' does not say '%s'", e->text, words);
 }
@@ -46,10 +52,11 @@ static int setup(void **state)
     snprintf(fx->dir, sizeof fx->dir, "/tmp/lathe-host-XXXXXX");
     assert_non_null(mkdtemp(fx->dir));
     fx->image = path_join(fx->dir, "kernels.so");
-    char *folder = path_dirname(__FILE__), *path = path_join(folder, "host_kernels.cu"), *source;
-    OK(file_read(path, &source, NULL, &e));
+    char *folder = path_dirname(__FILE__), *path = path_join(folder, HOST_KERNELS), *source;
+    static const char *const include_dirs[] = {"kernels/common", NULL};
+    OK(source_assemble(path, include_dirs, &source, &e));
     char *defines[] = {"LATHE_NUMBER=17", "LATHE_OFF=0"};
-    struct jit_request r = {.source = source, .name = "host_kernels.cu", .defines = defines, .ndefines = 2,
+    struct jit_request r = {.source = source, .name = HOST_KERNELS, .defines = defines, .ndefines = 2,
                             .arch = "host", .image_path = fx->image, .sanitize = HOST_ASAN};
     struct jit_outcome out;
     OK(host_compile(&r, &out, &e));

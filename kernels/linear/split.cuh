@@ -1,0 +1,109 @@
+// split.cuh: float32 operands as sums of numbers that tensor cores multiply.
+//
+// x = hi + lo + rest, where hi is x rounded to the narrow format and lo is what that left, rounded too. A product is then
+// hi hi + hi lo + lo hi, and the rest is about 2^-16 (bf16), 2^-22 (fp16, tf32) of x at most. With two bf16 the range is
+// float32's own; fp16 overflows from 65520 on, and what is below 2^-24 is gone, so its users scale and check.
+//
+// Invariants: all conversions round to nearest, ties to even; lathe_tf32 alone rounds ties away from zero, as its
+// instruction does. hi of an infinity is that infinity, and lo is then NaN; so is every part of a NaN. The same holds where
+// rounding hi overflowed. Denormal numbers are numbers like others. The host's twins give the same bits.
+// A pair is two 16-bit numbers in one register, the first in the low half.
+#pragma once
+#include "lathe.cuh"
+
+#if LATHE_HOST
+__device__ __forceinline__ unsigned lathe_host_to_bf16(float x) {
+    const unsigned bits = __float_as_uint(x), magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u)
+        return 0x7fffu;         // the NaN that the hardware gives
+    return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+
+__device__ __forceinline__ unsigned lathe_host_to_f16(float x) {
+    const unsigned bits = __float_as_uint(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u)
+        return 0x7fffu;
+    if (magnitude >= 0x477ff000u)               // 65520, half way to what would be the next number: infinity
+        return sign | 0x7c00u;
+    if (magnitude < 0x38800000u)                // below 2^-14: a multiple of 2^-24
+        return sign | static_cast<unsigned>(rintf(__uint_as_float(magnitude) * 16777216.0f));
+    return sign | (((magnitude + 0xfffu + (magnitude >> 13 & 1u)) >> 13) - (112u << 10));
+}
+
+__device__ __forceinline__ float lathe_host_from_f16(unsigned half) {
+    const unsigned sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
+    if (magnitude < 0x400u)
+        return __uint_as_float(sign | __float_as_uint(static_cast<float>(magnitude) / 16777216.0f));
+    if (magnitude >= 0x7c00u)                   // infinity and NaN
+        return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+    return __uint_as_float(sign | ((magnitude << 13) + (112u << 23)));
+}
+#endif
+
+// Two numbers, rounded: fp16 if FP16, else bf16.
+template <bool FP16> __device__ __forceinline__ unsigned lathe_pack16(float first, float second) {
+#if LATHE_HOST
+    return FP16 ? lathe_host_to_f16(first) | lathe_host_to_f16(second) << 16
+                : lathe_host_to_bf16(first) | lathe_host_to_bf16(second) << 16;
+#else
+    unsigned pair;
+    if constexpr (FP16)
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+    else
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+    return pair;
+#endif
+}
+
+// The two numbers of a pair, exactly.
+template <bool FP16> __device__ __forceinline__ void lathe_unpack16(unsigned pair, float &first, float &second) {
+    if constexpr (!FP16) {
+        first = __uint_as_float(pair << 16);
+        second = __uint_as_float(pair & 0xffff0000u);
+    } else {
+#if LATHE_HOST
+        first = lathe_host_from_f16(pair & 0xffffu);
+        second = lathe_host_from_f16(pair >> 16);
+#else
+        asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %2;\ncvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+            : "=f"(first), "=f"(second)
+            : "r"(pair));
+#endif
+    }
+}
+
+// The hi parts of two numbers and their lo parts.
+template <bool FP16> __device__ __forceinline__ void lathe_split16(float first, float second, unsigned &hi, unsigned &lo) {
+    float first_hi, second_hi;
+    hi = lathe_pack16<FP16>(first, second);
+    lathe_unpack16<FP16>(hi, first_hi, second_hi);
+    lo = lathe_pack16<FP16>(first - first_hi, second - second_hi);
+}
+
+// The same of first * scale and second * scale. With a scale that is a power of two nothing is lost by it.
+template <bool FP16>
+__device__ __forceinline__ void lathe_split16(float first, float second, float scale, unsigned &hi, unsigned &lo) {
+    float first_hi, second_hi;
+    hi = lathe_pack16<FP16>(first * scale, second * scale);
+    lathe_unpack16<FP16>(hi, first_hi, second_hi);
+    lo = lathe_pack16<FP16>(lathe_fma(first, scale, -first_hi), lathe_fma(second, scale, -second_hi));
+}
+
+// x rounded to 10 bits after the point, ties away from zero; the low 13 bits of the result are 0.
+__device__ __forceinline__ float lathe_tf32(float x) {
+#if LATHE_HOST
+    const unsigned bits = __float_as_uint(x);
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        return __uint_as_float(0x7fffe000u);
+    return __uint_as_float(((bits & 0x7fffffffu) == 0x7f800000u ? bits : bits + 0x1000u) & 0xffffe000u);
+#else
+    unsigned bits;              // the instruction leaves the low bits open, but a lo part depends on them
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return __uint_as_float(bits & 0xffffe000u);
+#endif
+}
+
+__device__ __forceinline__ void lathe_split_tf32(float x, float &hi, float &lo) {
+    hi = lathe_tf32(x);
+    lo = lathe_tf32(x - hi);
+}
