@@ -51,6 +51,10 @@ status lua_host_resume(struct lua_host *h, lua_State *co, int nargs, int *nresul
 /* Makes the value on top of the stack a global of scripts, and pops it. May raise: call it protected. */
 void lua_host_set_global(lua_State *L, const char *name);
 
+/* Puts a table of words, on top of the stack, before the globals: leaves an environment for functions in its place,
+ * which knows both and can't be written. May raise. */
+void lua_globals_push(lua_State *L);
+
 /* Runs the embedded prelude.lua and makes the words of one set ("spec" or "strategy") globals. Leaves the prelude's
  * module table on the stack. */
 status lua_host_prelude(struct lua_host *h, const char *set, struct err *e);

@@ -1,4 +1,4 @@
-/* lua_host_impl.h: what lua_host.c and lua_sandbox.c share. */
+/* lua_host_impl.h: what lua_host.c, lua_sandbox.c and the files beside them share. */
 #ifndef LATHE_SEARCH_LUA_HOST_IMPL_H
 #define LATHE_SEARCH_LUA_HOST_IMPL_H
 
@@ -19,6 +19,9 @@ struct lua_host {
 
 /* Opens the libraries and their bounds. Called protected; nothing is left on the stack. */
 void lua_sandbox_open(lua_State *L);
+
+/* Takes away the globals that scripts must not have, and locks the others: lua_globals.c. May raise. */
+void lua_globals_lock(lua_State *L);
 
 /* What stands in the place of Lua's own: lua_bounds.c, lua_order.c. The bounded ones have the original as upvalue 1. */
 int lua_bounded_rep(lua_State *L);

@@ -1,7 +1,6 @@
 /* lua_sandbox.c: what a script finds in its state, and why it can neither hang, nor reach out, nor vary.
  *
- * 1. Globals are an empty table that reads through to the real one: a script can't write one, and an unknown one is an
- *    error that names the nearest.
+ * 1. Globals are an empty table that reads through to the real one: lua_globals.c.
  * 2. Finalizers (__gc) are refused, because instruction hooks do not run inside them.
  * 3. Protected calls raise a trip again (lua_host_impl.h).
  * 4. C functions that could run long between two instructions are bounded: lua_bounds.c.
@@ -11,16 +10,11 @@
  * script called. */
 #include "search/lua_host_impl.h"
 
-#include "base/strbuf.h"
 #include <lauxlib.h>
 #include <lualib.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = 200 };
-
-/* Their addresses are keys in the registry. */
-static const char GLOBALS_KEY = 'g';    /* the real globals */
-static const char RESUME_KEY = 'r';     /* Lua's own coroutine.resume */
+static const char RESUME_KEY = 'r';     /* its address is the key of Lua's own coroutine.resume in the registry */
 
 /* Protected calls -------------------------------------------------------------------------------------------------*/
 
@@ -158,69 +152,6 @@ static int refused_randomseed(lua_State *L)
                       "math.randomseed: the campaign's seed rules, so that a run can be repeated; give it with --seed");
 }
 
-/* Globals ---------------------------------------------------------------------------------------------------------*/
-
-static const struct {
-    const char *name, *why;
-} absent[] = {
-    {"collectgarbage", "memory is managed for you"},
-    {"debug", "it could undo the sandbox"},
-    {"dofile", "scripts can't read files"},
-    {"io", "scripts can't read or write files"},
-    {"load", "scripts can't compile text"},
-    {"loadfile", "scripts can't read files"},
-    {"loadstring", "scripts can't compile text"},
-    {"os", "scripts can't reach the system"},
-    {"package", "scripts can't load modules"},
-    {"print", "scripts do not write to the terminal; error(value) shows a value and ends the script"},
-    {"require", "scripts can't load modules"},
-    {"unpack", "it is table.unpack"},
-    {"warn", "scripts do not write to the terminal"},
-};
-
-static const char *nearest_global(lua_State *L, const char *name)
-{
-    const char *words[CANDIDATES_MAX];
-    int n = 0;
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &GLOBALS_KEY);
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-        if (n < CANDIDATES_MAX && lua_type(L, -2) == LUA_TSTRING)
-            words[n++] = lua_tostring(L, -2);
-    lua_pop(L, 1);
-    return nearest_word(name, words, n);
-}
-
-/* __index(globals, name) */
-static int unknown_global(lua_State *L)
-{
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : luaL_typename(L, 2);
-    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++)
-        if (strcmp(name, absent[i].name) == 0)
-            return luaL_error(L, "'%s' is not available in lathe's scripts: %s", name, absent[i].why);
-    const char *near = nearest_global(L, name);
-    if (near)
-        return luaL_error(L, "unknown name '%s'; did you mean '%s'?", name, near);
-    return luaL_error(L, "unknown name '%s'; a variable must be declared first, with 'local'", name);
-}
-
-/* __newindex(globals, name, value) */
-static int refused_assignment(lua_State *L)
-{
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : luaL_typename(L, 2);
-    return luaL_error(L, "'%s' is not a local variable and globals can't be assigned; write 'local %s = ...'", name,
-                      name);
-}
-
-void lua_host_set_global(lua_State *L, const char *name)
-{
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &GLOBALS_KEY);
-    lua_insert(L, -2);
-    lua_pushstring(L, name);
-    lua_insert(L, -2); /* stack: globals, name, value */
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
-}
-
 /* Opening ---------------------------------------------------------------------------------------------------------*/
 
 static void open_library(lua_State *L, const char *name, lua_CFunction open)
@@ -287,31 +218,6 @@ static void lock_string_metatable(lua_State *L)
     lua_pop(L, 2);
 }
 
-/* The globals so far become what an empty table reads through to: invariant 1. */
-static void lock_globals(lua_State *L)
-{
-    lua_pushglobaltable(L);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &GLOBALS_KEY);
-    lua_createtable(L, 0, 1); /* stack: real, real's metatable */
-    lua_pushcfunction(L, unknown_global);
-    lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, -2);
-    lua_newtable(L);
-    lua_createtable(L, 0, 3); /* stack: real, empty, empty's metatable */
-    lua_pushvalue(L, -3);
-    lua_setfield(L, -2, "__index");
-    lua_pushcfunction(L, refused_assignment);
-    lua_setfield(L, -2, "__newindex");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, "_G");
-    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-    lua_pop(L, 1);
-}
-
 void lua_sandbox_open(lua_State *L)
 {
     open_library(L, LUA_GNAME, luaopen_base);
@@ -322,14 +228,10 @@ void lua_sandbox_open(lua_State *L)
     open_library(L, LUA_COLIBNAME, luaopen_coroutine);
     replace_functions(L);
     lua_pushglobaltable(L);
-    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++) {
-        lua_pushnil(L);
-        lua_setfield(L, -2, absent[i].name);
-    }
     lua_getfield(L, -1, LUA_STRLIBNAME);
     lua_pushnil(L);
     lua_setfield(L, -2, "dump");
     lua_pop(L, 2);
     lock_string_metatable(L);
-    lock_globals(L);
+    lua_globals_lock(L);
 }

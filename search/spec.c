@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "search/lua_host.h"
+#include "search/spec_include.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,11 +257,14 @@ static status check_returned(lua_State *L, struct err *e)
                    lua_istable(L, -1) ? "another " : lua_isnil(L, -1) ? "" : "a ", type);
 }
 
-static status run(struct lua_host *h, const char *text, size_t len, const char *name, json_t **out, struct err *e)
+/* file: whether `name` is the path of the file that the text is from. */
+static status run(struct lua_host *h, const char *text, size_t len, const char *name, bool file, json_t **out,
+                  struct err *e)
 {
     struct converter c = {.L = lua_host_state(h), .e = e};
     status s = lua_host_prelude(h, "spec", e);
-    if (s || (s = lua_host_load(h, text, len, name, e)) || (s = lua_host_call(h, 0, 1, LATHE_SPEC, e)) ||
+    if (s || (s = spec_include_open(h, file ? name : NULL, e)) ||
+        (s = lua_host_load(h, text, len, name, e)) || (s = lua_host_call(h, 0, 1, LATHE_SPEC, e)) ||
         (s = check_returned(c.L, e)))
         return s;
     s = convert(&c, 1, out); /* stack: prelude's module, problem */
@@ -268,7 +272,8 @@ static status run(struct lua_host *h, const char *text, size_t len, const char *
     return s;
 }
 
-status spec_read_text(const char *text, size_t len, const char *name, double seconds, json_t **out, struct err *e)
+static status read_as(const char *text, size_t len, const char *name, bool file, double seconds, json_t **out,
+                      struct err *e)
 {
     struct lua_host *h;
     struct err own;
@@ -277,9 +282,14 @@ status spec_read_text(const char *text, size_t len, const char *name, double sec
     status s = lua_host_open(&h, LUA_HOST_SPEC_MEMORY, seconds, 0, e);
     if (s)
         return s;
-    s = run(h, text, len, name, out, e);
+    s = run(h, text, len, name, file, out, e);
     lua_host_close(h);
     return s && strncmp(e->text, name, strlen(name)) != 0 ? err_prefix(e, "%s", name) : s;
+}
+
+status spec_read_text(const char *text, size_t len, const char *name, double seconds, json_t **out, struct err *e)
+{
+    return read_as(text, len, name, false, seconds, out, e);
 }
 
 status spec_read(const char *path, json_t **out, struct err *e)
@@ -289,7 +299,7 @@ status spec_read(const char *path, json_t **out, struct err *e)
     status s = file_read(path, &text, &len, e);
     if (s)
         return s;
-    s = spec_read_text(text, len, path, LUA_HOST_SPEC_SECONDS, out, e);
+    s = read_as(text, len, path, true, LUA_HOST_SPEC_SECONDS, out, e);
     mem_free(text);
     return s;
 }

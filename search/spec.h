@@ -6,7 +6,7 @@
  * ("kernels.simt.params.BM[3]": items that begin with a string go by it). prelude.lua (embedded) gives problem, launch,
  * gemm, kernel, uniform, normal, i32, i64, f32, f64: constructors that only tag tables, with their name under the key
  * "tag": uniform(0, 1) is {"#": [0, 1], "tag": "uniform"}, i64("M * N") is {"#": ["M * N"], "tag": "i64"}.
- * docs/specification.md describes the fields. */
+ * spec_include.h has the words for files. docs/specification.md describes the fields. */
 #ifndef LATHE_SEARCH_SPEC_H
 #define LATHE_SEARCH_SPEC_H
 
@@ -17,7 +17,8 @@
  * LATHE_INTERRUPTED; the message names the file. */
 status spec_read(const char *path, json_t **out, struct err *e);
 
-/* The same for a text that is at hand; `name` stands for the file in messages. seconds: how long it may run. */
+/* The same for a text that is at hand, which can include no file; `name` stands for the file in messages. seconds: how
+ * long it may run. */
 status spec_read_text(const char *text, size_t len, const char *name, double seconds, json_t **out, struct err *e);
 
 #endif

@@ -1,7 +1,6 @@
 /* A specification's Lua table as JSON, and what it may not hold. */
 #include "search/spec.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include <setjmp.h>
@@ -9,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -169,6 +169,183 @@ static void test_files(void **state)
     mem_free(name);
 }
 
+/* What the specification dir/own/spec.lua may include. */
+static const struct {
+    const char *path, *text;
+} files[] = {
+    {"own/parts/list.lua", "return { 1, 2 }"},
+    {"own/parts/made.lua", "local list = include 'list.lua'\nlist[1] = list[1] + 1\n"
+                           "return { list = list, file = beside 'x.cu', up = beside '../x.cu' }"},
+    {"shared/family.lua", "local made = include '../own/parts/made.lua'\n"
+                          "return function(name) return problem { name = name, list = made.list, file = made.file,\n"
+                          "  own = beside 'y.cu', again = include '../own/parts/made.lua'.list[1] } end"},
+    {"own/bad.lua", "local x = 1\nreturn nosuch"},
+    {"own/fails.lua", "return function()\n\n  error('no good') end"},
+    {"own/syntax.lua", "\nreturn {"},
+    {"own/nothing.lua", "local x = 1"},
+    {"own/global.lua", "\nlist = 1"},
+    {"own/words.lua", "\n_G.include = 1"},
+    {"own/self.lua", "return include 'self.lua'"},
+    {"own/back.lua", "return include 'spec.lua'"},
+    {"own/large.lua", "local t = {}\nwhile true do t[#t + 1] = ('x'):rep(1000000) .. #t end"},
+    {"own/again.lua", "return { include 'parts/list.lua'[1], n = 1 }"},
+    {"own/data.txt", "1"},
+    {"own/code.lua", "\x1bLua"},
+};
+
+/* The specification with this text: what it gives as compact JSON, or "" with the message in err. mem_free it. */
+static char *gives(const char *text)
+{
+    json_t *j = NULL;
+    char *path = mem_printf("%s/own/spec.lua", dir);
+    assert_int_equal(file_write_atomic(path, text, strlen(text), &err), LATHE_OK);
+    status s = spec_read(path, &j, &err);
+    assert_true(s == LATHE_OK || s == LATHE_SPEC);
+    if (s)
+        assert_ptr_equal(strstr(err.text, path), err.text);
+    char *got = s ? strdup("") : json_dumps(j, JSON_COMPACT), *copy = mem_strdup(got);
+    free(got);
+    json_decref(j);
+    unlink(path);
+    mem_free(path);
+    return copy;
+}
+
+static void assert_include_gives(const char *text, const char *wanted)
+{
+    char *got = gives(text);
+    if (strcmp(got, wanted) != 0)
+        fail_msg("'%s' gave '%s' (%s), not '%s'", text, got, *got ? "" : err.text, wanted);
+    mem_free(got);
+}
+
+static void assert_include_fails(const char *text, const char *message)
+{
+    char *got = gives(text);
+    if (*got || !strstr(err.text, message))
+        fail_msg("'%s' gave '%s' and '%s', not '%s'", text, got, err.text, message);
+    mem_free(got);
+}
+
+static void write_files(bool there)
+{
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char *path = path_join(dir, files[i].path);
+        if (there)
+            assert_int_equal(file_write_atomic(path, files[i].text, strlen(files[i].text), &err), LATHE_OK);
+        else
+            unlink(path);
+        mem_free(path);
+    }
+}
+
+static int include_setup(void **state)
+{
+    strcpy(dir, "/tmp/lathe-test-spec-XXXXXX");
+    if (!mkdtemp(dir))
+        return 1;
+    static const char *const folders[] = {"own/parts", "shared"};
+    for (int i = 0; i < 2; i++) {
+        char *folder = path_join(dir, folders[i]);
+        assert_int_equal(dir_make(folder, &err), LATHE_OK);
+        mem_free(folder);
+    }
+    write_files(true);
+    return 0;
+}
+
+static int include_teardown(void **state)
+{
+    write_files(false);
+    static const char *const folders[] = {"own/parts", "own", "shared", ""};
+    for (int i = 0; i < 4; i++) {
+        char *folder = path_join(dir, folders[i]);
+        rmdir(folder);
+        mem_free(folder);
+    }
+    return 0;
+}
+
+static void test_includes(void **state)
+{
+    assert_include_gives("return problem { v = include 'parts/list.lua' }", "{\"tag\":\"problem\",\"v\":[1,2]}");
+    /* run once, whatever path leads there; a path counts from the file that says it, whoever calls */
+    assert_include_gives("local f = include '../shared/family.lua'\nreturn f 'x'",
+                         "{\"again\":2,\"file\":\"../shared/../own/parts/x.cu\",\"list\":[2,2],\"name\":\"x\","
+                         "\"own\":\"../shared/y.cu\",\"tag\":\"problem\"}");
+    assert_include_gives("return problem { f = beside 'a.cu', g = beside '../b.cu' }",
+                         "{\"f\":\"a.cu\",\"g\":\"../b.cu\",\"tag\":\"problem\"}");
+    assert_include_gives("return problem { a = include 'parts/made.lua'.up, b = include 'again.lua' }",
+                         "{\"a\":\"parts/../x.cu\",\"b\":{\"n\":1,\"#\":[2]},\"tag\":\"problem\"}");
+}
+
+static void test_includes_that_fail(void **state)
+{
+    assert_include_fails("return include 'bad.lua'", "own/bad.lua:2: unknown name 'nosuch'");
+    assert_include_fails("\nlocal f = include 'fails.lua'\nf()", "fails.lua:3: no good");
+    assert_include_fails("\nlocal f = include 'fails.lua'\nf()", "spec.lua:3: in main chunk");
+    assert_include_fails("return include 'syntax.lua'", "own/syntax.lua:2: unexpected symbol near <eof>");
+    assert_include_fails("return include 'nothing.lua'",
+                         "spec.lua:1: include \"nothing.lua\": the file returned nothing");
+    assert_include_fails("return include 'global.lua'", "own/global.lua:2: 'list' is not a local variable");
+    assert_include_fails("return include 'words.lua'", "own/words.lua:2: 'include' is not a local variable");
+    assert_include_fails("return include 'self.lua'",
+                         "own/self.lua:1: include \"self.lua\": that file is running already");
+    assert_include_fails("return include 'back.lua'",
+                         "own/back.lua:1: include \"spec.lua\": that file is running already");
+    assert_include_fails("return include 'gone.lua'", "include \"gone.lua\": ");
+    assert_include_fails("return include 'gone.lua'", "own/gone.lua: cannot open: No such file");
+    assert_include_fails("return include 'data.txt'", "include \"data.txt\": expected a .lua file");
+    assert_include_fails("return include 'code.lua'", "own/code.lua: this is compiled Lua");
+    assert_include_fails("return include '/etc/x.lua'", "include \"/etc/x.lua\": an absolute path");
+    assert_include_fails("return include ''", "include takes the name of a file: include \"FILE.lua\"");
+    assert_include_fails("return include('a.lua', 1)", "include takes the name of a file");
+    assert_include_fails("return include(12)", "include takes the name of a file");
+    assert_include_fails("return include 'a\\0.lua'", "include takes the name of a file");
+    assert_include_fails("return beside()", "beside takes the name of a file: beside \"FILE.cu\"");
+    assert_include_fails("return beside '/x.cu'", "beside \"/x.cu\": an absolute path");
+    assert_fails("return include 'x.lua'", "t.lua:1: include \"x.lua\": this specification is no file");
+    assert_fails("return require 'x'", "a specification may include \"FILE.lua\"");
+    /* what has failed may be tried again, and fails in the same way */
+    assert_include_gives("local a, x = pcall(include, 'bad.lua')\nlocal b, y = pcall(include, 'bad.lua')\n"
+                         "return problem { a, b, x == y, include 'parts/list.lua' }",
+                         "{\"tag\":\"problem\",\"#\":[false,false,true,[1,2]]}");
+}
+
+/* An included file has the limits of the whole, which nothing catches, and nests no deeper than C calls do. */
+static void test_includes_are_bounded(void **state)
+{
+    char *path = NULL;
+    assert_include_fails("pcall(include, 'large.lua')", "the script used more than 256 MiB of memory");
+    for (int i = 0; i < 300; i++) {
+        char *text = mem_printf("return include 'deep%d.lua'", i + 1);
+        path = mem_printf("%s/own/deep%d.lua", dir, i);
+        assert_int_equal(file_write_atomic(path, text, strlen(text), &err), LATHE_OK);
+        mem_free(text);
+        mem_free(path);
+    }
+    assert_include_fails("return include 'deep0.lua'", "stack overflow");
+    for (int i = 0; i < 300; i++) {
+        path = mem_printf("%s/own/deep%d.lua", dir, i);
+        unlink(path);
+        mem_free(path);
+    }
+    path = mem_printf("%s/own/pipe.lua", dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_include_fails("return include 'pipe.lua'", "own/pipe.lua: is no regular file");
+    unlink(path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_include_fails("return include 'pipe.lua'", "own/pipe.lua: is no regular file");
+    rmdir(path);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(ftruncate(fileno(f), (16 << 20) + 1), 0);
+    fclose(f);
+    assert_include_fails("return include 'pipe.lua'", "own/pipe.lua: larger than 16 MiB");
+    unlink(path);
+    mem_free(path);
+}
+
 static void test_the_message_may_go_unheard(void **state)
 {
     json_t *j = NULL;
@@ -185,6 +362,9 @@ int main(void)
         cmocka_unit_test(test_words_check_their_arguments),
         cmocka_unit_test(test_scripts_that_fail),
         cmocka_unit_test(test_files),
+        cmocka_unit_test_setup_teardown(test_includes, include_setup, include_teardown),
+        cmocka_unit_test_setup_teardown(test_includes_that_fail, include_setup, include_teardown),
+        cmocka_unit_test_setup_teardown(test_includes_are_bounded, include_setup, include_teardown),
         cmocka_unit_test(test_the_message_may_go_unheard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,74 @@
+-- family.lua: problems of the form Y = epilogue(z), z = X W^T + b, row-major, which all kernels of this folder compute.
+--
+-- Returns a function that makes the problem of
+--   name, summary   as problem's
+--   dims            the default sizes, { M = 128, N = 32768, K = 32768 }
+--   type            of X, W, b and Y; "f32" by default
+--   bias            whether there is a b; true by default
+--   scalars, epilogue, tolerance, torch
+--                   as problem's; the tolerance by default is that of a float32 GEMM
+--   tensors         inputs of the epilogue besides b, as problem's
+--   kernels         a list of names to have only those, in that order; by default every kernel for the type
+
+local bytes_of = { f32 = 4, f16 = 2, bf16 = 2 }
+local kernels_of = {
+  f32 = { include "simt.lua", include "epilogue.lua" },
+}
+
+local fields = { name = true, summary = true, dims = true, type = true, bias = true, scalars = true, epilogue = true,
+                 tolerance = true, torch = true, tensors = true, kernels = true }
+
+local function check(f)
+  for key in pairs(f) do
+    if not fields[key] then error(string.format("family: unknown field '%s'", tostring(key)), 3) end
+  end
+  for _, dim in ipairs { "M", "N", "K" } do
+    if not f.dims or math.type(f.dims[dim]) ~= "integer" then
+      error(string.format("family: dims.%s must be an integer, dims = { M = 128, N = 32768, K = 32768 }", dim), 3)
+    end
+  end
+end
+
+-- The kernels for a type, or those of them that are named.
+local function choose(type, names)
+  local all, chosen = kernels_of[type], {}
+  if not all then error(string.format("family: no kernel here is for the type '%s'", tostring(type)), 3) end
+  for i, name in ipairs(names or {}) do
+    for _, kernel in ipairs(all) do
+      if kernel[1] == name then chosen[i] = kernel end
+    end
+    if not chosen[i] then error(string.format("family: no kernel '%s' for the type %s", tostring(name), type), 3) end
+  end
+  return names and chosen or all
+end
+
+return function(f)
+  check(f)
+  local type, bias = f.type or "f32", f.bias ~= false
+  local kernels = choose(type, f.kernels)
+  -- nn.Linear's initial distribution
+  local initial = uniform("-1/sqrt(K)", "1/sqrt(K)")
+  local tensors = { { "X", type, { "M", "K" }, fill = uniform(0, 1) }, { "W", type, { "N", "K" }, fill = initial } }
+  local bytes = {}
+  if bias then tensors[#tensors + 1] = { "b", type, { "N" }, fill = initial } end
+  for _, tensor in ipairs(f.tensors or {}) do tensors[#tensors + 1] = tensor end
+  tensors[#tensors + 1] = { "Y", type, { "M", "N" }, output = true }
+  for i, tensor in ipairs(tensors) do
+    bytes[i] = string.format("%d.0*%s", bytes_of[tensor[2]] or 8, table.concat(tensor[3], "*"))
+  end
+  return problem {
+    name = f.name,
+    summary = f.summary,
+    dims = { { "M", f.dims.M }, { "N", f.dims.N }, { "K", f.dims.K } },
+    scalars = f.scalars,
+    tensors = tensors,
+    epilogue = f.epilogue,
+    reference = gemm { "X", "W", "Y", trans_b = true, bias = bias and "b" or nil },
+    tolerance = f.tolerance or { atol = 1e-4, rtol = 1e-4, times_sgemm_error = 2 },
+    torch = f.torch,
+    flops = "2.0*M*N*K",
+    bytes = table.concat(bytes, " + "),
+    kernels = kernels,
+    baselines = include "baselines.lua",
+  }
+end
