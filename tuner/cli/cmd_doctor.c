@@ -38,7 +38,7 @@ static bool host_usable(const struct probe *probes, int n)
     return found(probes, n, "host compiler");
 }
 
-/* "linear (kernels), mine (/home/me/kernels)" */
+/* "linear, other (in kernels), mine (in /home/me/kernels)" */
 static int specifications(const char *self, struct strbuf *b)
 {
     struct text_list dirs = {0};
@@ -48,7 +48,9 @@ static int specifications(const char *self, struct strbuf *b)
         struct text_list names = {0};
         spec_names(dirs.items[i], &names);
         for (int k = 0; k < names.count; k++, count++)
-            sb_addf(b, "%s%s (in %s)", count ? ", " : "", names.items[k], dirs.items[i]);
+            sb_addf(b, "%s%s", count ? ", " : "", names.items[k]);
+        if (names.count)
+            sb_addf(b, " (in %s)", dirs.items[i]);
         text_list_free(&names);
     }
     text_list_free(&dirs);

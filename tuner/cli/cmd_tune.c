@@ -24,7 +24,7 @@ struct tune_args {
 #define AT(member) .offset = offsetof(struct tune_args, member)
 static const struct option_row tune_options[] = {
     {"SPEC", .kind = OPTION_NEEDED, AT(spec),
-     .help = "what to tune: a specification file, a folder with a spec.lua, or the name of a folder in kernels/"},
+     .help = "what to tune: a specification file, a folder with a spec.lua, or a name in kernels/"},
     {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels),
      .help = "tune this kernel; may be repeated (default: every one that the device can run)"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),

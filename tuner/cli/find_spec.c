@@ -81,30 +81,53 @@ void spec_directories(const char *self, struct text_list *out)
     mem_free(bin);
 }
 
-static int by_text(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A folder that is a specification by itself: other .lua files in it are its parts. */
+static bool has_spec(const char *folder)
+{
+    char *path = path_join(folder, SPEC_FILE);
+    bool yes = is_file(path);
+    mem_free(path);
+    return yes;
+}
+
+/* The names in one folder. prefix: "" or "GROUP/"; groups: whether its folders may hold specifications. */
+static void add_names(const char *directory, const char *prefix, bool groups, struct text_list *out)
+{
+    char *folder = path_join(directory, prefix);
+    DIR *d = opendir(folder);
+    for (struct dirent *entry; d && (entry = readdir(d));) {
+        const char *name = entry->d_name;
+        size_t len = strlen(name);
+        if (*name == '.')
+            continue;
+        char *path = path_join(folder, name);
+        bool lua = len > 4 && !strcmp(name + len - 4, ".lua") && is_file(path), spec = has_spec(path);
+        if (lua || spec) {
+            MEM_GROW(out->items, out->count, out->cap);
+            out->items[out->count++] = mem_printf("%s%.*s", prefix, (int)(lua ? len - 4 : len), name);
+        } else if (groups && is_directory(path)) {
+            char *inner = mem_printf("%s/", name);
+            add_names(directory, inner, false, out);
+            mem_free(inner);
+        }
+        mem_free(path);
+    }
+    if (d)
+        closedir(d);
+    mem_free(folder);
 }
 
 void spec_names(const char *directory, struct text_list *out)
 {
-    DIR *d = opendir(directory);
-    if (!d)
-        return;
     int first = out->count;
-    for (struct dirent *entry; (entry = readdir(d));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *path = mem_printf("%s/%s/" SPEC_FILE, directory, entry->d_name);
-        if (is_file(path)) {
-            MEM_GROW(out->items, out->count, out->cap);
-            out->items[out->count++] = mem_strdup(entry->d_name);
-        }
-        mem_free(path);
-    }
-    closedir(d);
+    add_names(directory, "", true, out);
     if (out->count - first > 1)
-        qsort(out->items + first, (size_t)(out->count - first), sizeof *out->items, by_text);
+        qsort(out->items + first, (size_t)(out->count - first), sizeof *out->items, by_number);
 }
 
 /* *out: the specification's file if `name` is a path to one, or NULL. */
@@ -119,17 +142,38 @@ static status as_path(const char *name, char **out, struct err *e)
     return s;
 }
 
+/* One or two words with a slash between, none of which begins with a dot. */
+static bool is_name(const char *name)
+{
+    const char *slash = strchr(name, '/');
+    if (*name == 0 || *name == '.' || *name == '/')
+        return false;
+    return !slash || (slash[1] && slash[1] != '.' && !strchr(slash + 1, '/'));
+}
+
+/* The file of `name` in one kernels directory, or NULL. */
+static char *in_directory(const char *name, const char *directory)
+{
+    char *folder = path_join(directory, name), *parent = path_dirname(folder), *path = NULL;
+    if (has_spec(folder))
+        path = path_join(folder, SPEC_FILE);
+    else if (!has_spec(parent))
+        path = mem_printf("%s.lua", folder);
+    if (path && !is_file(path)) {
+        mem_free(path);
+        path = NULL;
+    }
+    mem_free(parent);
+    mem_free(folder);
+    return path;
+}
+
 static char *in_directories(const char *name, const struct text_list *dirs)
 {
-    if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
-        return NULL;
-    for (int i = 0; i < dirs->count; i++) {
-        char *path = mem_printf("%s/%s/" SPEC_FILE, dirs->items[i], name);
-        if (is_file(path))
-            return path;
-        mem_free(path);
-    }
-    return NULL;
+    char *path = NULL;
+    for (int i = 0; is_name(name) && !path && i < dirs->count; i++)
+        path = in_directory(name, dirs->items[i]);
+    return path;
 }
 
 static bool contains(const struct text_list *l, const char *s)
@@ -148,7 +192,7 @@ static status not_found(const char *name, const struct text_list *dirs, struct e
                        ", or the name of one in a kernels directory",
                        name);
     const char *dot = strrchr(name, '.');
-    if (strchr(name, '/') || (dot && !strcmp(dot, ".lua")))
+    if (!is_name(name) || (dot && !strcmp(dot, ".lua")))
         return err_set(e, LATHE_USAGE, "%.300s: no such specification file", name);
     struct text_list names = {0};
     for (int i = 0; i < dirs->count; i++)

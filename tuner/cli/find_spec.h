@@ -11,13 +11,15 @@ struct spec_place {
     char **include_dirs; /* where its sources' includes are looked for; ended by NULL */
 };
 
-/* name: a .lua file, a folder with a spec.lua, or the name of a folder in a kernels directory. Kernels directories, in
- * this order: each of $LATHE_KERNELS (separated by colons), ./kernels, ../kernels and ../share/lathe/kernels as seen
- * from the folder of `self` (this binary). LATHE_USAGE lists what there is. */
+/* name: a .lua file, a folder with a spec.lua, or a name. NAME is NAME/spec.lua or NAME.lua in a kernels directory;
+ * GROUP/NAME the same in a folder of it that has no spec.lua: in one that has, other files are parts of it. Kernels
+ * directories, in this order: each of $LATHE_KERNELS (separated by colons), ./kernels, ../kernels and
+ * ../share/lathe/kernels as seen from the folder of `self` (this binary). LATHE_USAGE lists what there is. */
 status spec_find(const char *name, const char *self, struct spec_place *out, struct err *e);
 void spec_place_free(struct spec_place *place);
 
-/* The kernels directories that exist, each once; and the names of the specifications in one, sorted. */
+/* The kernels directories that exist, each once; and the names of the specifications in one, sorted, numbers
+ * by their value. */
 void spec_directories(const char *self, struct text_list *out);
 void spec_names(const char *directory, struct text_list *out);
 void text_list_free(struct text_list *l);

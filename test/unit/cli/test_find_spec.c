@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char root[64];           /* holds work/kernels/{linear,conv,common}, env/{mine,linear}, dist/{bin,kernels/far} */
+/* Holds work/kernels/{linear,conv,bench,common}, env/{mine,linear}, dist/{bin,kernels/far}. */
+static char root[64];
 
 static void put(const char *path)
 {
@@ -33,6 +34,13 @@ static int setup(void **state)
     put("work/kernels/conv/spec.lua");
     put("work/kernels/common/x.cuh");
     put("work/kernels/notes/readme");
+    put("work/kernels/linear/part.lua");
+    put("work/kernels/bench/9.lua");
+    put("work/kernels/bench/12.lua");
+    put("work/kernels/bench/deep/spec.lua");
+    put("work/kernels/bench/deep/part.lua");
+    put("work/kernels/bench/notes.txt");
+    put("work/kernels/flat.lua");
     put("work/own/spec.lua");
     put("work/empty/readme");
     put("work/single.lua");
@@ -91,6 +99,11 @@ static void found(void **state)
     expect("own", "own/spec.lua", 2);
     expect("./own/spec.lua", "./own/spec.lua", 2);
     expect("kernels/conv", "kernels/conv/spec.lua", 2);
+    expect("bench/9", "kernels/bench/9.lua", 2);
+    expect("bench/12", "kernels/bench/12.lua", 2);
+    expect("bench/deep", "kernels/bench/deep/spec.lua", 2);
+    expect("flat", "kernels/flat.lua", 2);
+    expect("kernels/bench/9.lua", "kernels/bench/9.lua", 2);
     expect("far", "dist/bin/../kernels/far/spec.lua", 2);
 }
 
@@ -105,19 +118,27 @@ static void environment_first(void **state)
     mem_free(env);
 }
 
+#define NAMES "bench/9, bench/12, bench/deep, conv, flat, linear, far"
+
 static void not_found(void **state)
 {
     static const struct {
         const char *name, *message;
     } cases[] = {
-        {"lineer", "there is no specification 'lineer'\ndid you mean 'linear'? There are: conv, linear, far"},
-        {"zzzzzzzz",
-         "there is no specification 'zzzzzzzz'\nthere are: conv, linear, far; or give the path of a .lua file"},
+        {"lineer", "there is no specification 'lineer'\ndid you mean 'linear'? There are: " NAMES},
+        {"zzzzzzzz", "there is no specification 'zzzzzzzz'\nthere are: " NAMES "; or give the path of a .lua file"},
+        {"bench/13", "there is no specification 'bench/13'\ndid you mean 'bench/12'? There are: " NAMES},
+        {"linear/part",
+         "there is no specification 'linear/part'\nthere are: " NAMES "; or give the path of a .lua file"},
+        {"bench/deep/part", "bench/deep/part: no such specification file"},
+        {"bench/../flat", "bench/../flat: no such specification file"},
+        {"bench/.", "bench/.: no such specification file"},
+        {"/bench/9", "/bench/9: no such specification file"},
         {"gone.lua", "gone.lua: no such specification file"},
-        {"some/where", "some/where: no such specification file"},
+        {"some/where", "there is no specification 'some/where'\nthere are: " NAMES "; or give the path of a .lua file"},
         {"empty", "empty: the folder has no spec.lua\n"
                   "SPEC is a .lua file, a folder with a spec.lua, or the name of one in a kernels directory"},
-        {"notes", "there is no specification 'notes'\nthere are: conv, linear, far; or give the path of a .lua file"},
+        {"notes", "there is no specification 'notes'\nthere are: " NAMES "; or give the path of a .lua file"},
         {"..", "..: the folder has no spec.lua\n"
                "SPEC is a .lua file, a folder with a spec.lua, or the name of one in a kernels directory"},
     };
