@@ -181,7 +181,8 @@ CREATE INDEX verification_trial ON verification (trial_id, phase);
 CREATE VIEW trial_report AS
 SELECT t.id AS trial_id, t.campaign_id, t.number, t.kernel, t.configuration, t.outcome,
        CASE WHEN t.outcome = 'ok' AND v.passed = 0 THEN 'refused by the final: ' || v.detail ELSE t.reason END AS reason,
-       t.role, t.eligible, (t.eligible = 1 AND (t.outcome <> 'ok' OR t.score_ms IS NOT NULL)) AS may_win,
+       t.role, t.eligible,
+       (t.eligible = 1 AND t.outcome <> 'inaccurate' AND (t.outcome <> 'ok' OR t.score_ms IS NOT NULL)) AS may_win,
        t.time_ms, cold.median_ms AS cold_ms, sustained.median_ms AS sustained_ms, t.score_ms, t.final_rank,
        v.frobenius AS error, v.max_abs, v.max_rel, v.mismatches, v.deterministic,
        b.time_ms AS baseline_ms, bcold.median_ms AS baseline_cold_ms,

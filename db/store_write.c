@@ -149,7 +149,7 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
     const struct stage_seconds *stage = &r->stage;
     char now[32];
     clock_iso8601(now);
-    bool timed = r->outcome == OUTCOME_ok;
+    bool timed = r->outcome == OUTCOME_ok || r->outcome == OUTCOME_inaccurate;
     status st = store_run(s, STATEMENT_trial_end, "recording a trial's result",
                           SQL_VALUES(sql_int(id), sql_text(outcome_name(r->outcome)), sql_text(r->reason),
                                      sql_real(timed ? r->time_ms : NAN), sql_real(r->samples.low),

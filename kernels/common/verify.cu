@@ -75,7 +75,7 @@ extern "C" __global__ void lathe_hash(const unsigned int *p, long long words, la
 }
 
 struct lathe_partial {      // trial/verify.c has the same layout
-    double max_abs, max_rel, diff2, ref2;
+    double max_abs, max_rel, diff1, diff2, ref2;  // diff1: the sum of |diff|, diff2 of its square
     lathe_u64 mismatches;
 };
 
@@ -83,13 +83,14 @@ struct lathe_partial {      // trial/verify.c has the same layout
 extern "C" __global__ void lathe_compare(const float *got, const double *ref, long long count, double atol, double rtol,
                                          lathe_partial *out)
 {
-    lathe_partial p = {0, 0, 0, 0, 0};
+    lathe_partial p = {0, 0, 0, 0, 0, 0};
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
         double r = ref[i], diff = fabs((double)got[i] - r);
         if (!(diff <= atol + rtol * fabs(r))) p.mismatches++;
         if (diff > p.max_abs || diff != diff) p.max_abs = diff; // once NaN, always NaN: nothing is greater
         double rel = diff / fabs(r);
         if (r != 0 && (rel > p.max_rel || rel != rel)) p.max_rel = rel;
+        p.diff1 += diff;
         p.diff2 += diff * diff;
         p.ref2 += r * r;
     }

@@ -172,14 +172,17 @@ static void baseline(struct progress *p, const struct campaign_event *ev)
     sb_add(&b, "baseline ");
     add_what(&b, ev);
     sb_add(&b, ": ");
-    if (ev->result->outcome == OUTCOME_ok) {
+    bool timed = ev->result->outcome == OUTCOME_ok || ev->result->outcome == OUTCOME_inaccurate;
+    if (timed) {
         sb_addf(&b, "%.4g ms", ev->result->time_ms);
         if (ev->result->verification.done)
             sb_addf(&b, ", error %.1e", ev->result->verification.frobenius);
+        if (ev->result->outcome != OUTCOME_ok)
+            sb_addf(&b, " (%s)", outcome_name(ev->result->outcome));
     } else {
         add_failure(&b, ev->result);
     }
-    say(p, ev->result->outcome == OUTCOME_ok ? PLAIN : BAD, sb_str(&b));
+    say(p, timed ? PLAIN : BAD, sb_str(&b));
     sb_free(&b);
 }
 

@@ -12,7 +12,8 @@
     X(timeout, "took longer than the time limit")                                                                      \
     X(crash, "the worker died or the device faulted (illegal address, trap, signal)")                                  \
     X(wrong, "ran, but the result or the memory around it is not right")                                               \
-    X(unstable, "right, but its times vary too much to be believed")                                                   \
+    X(inaccurate, "ran and was timed, but rounds more than the tolerance allows; it may not win")                      \
+    X(unstable, "its times vary too much to be believed")                                                              \
     X(skipped, "not run: the campaign ended first")
 
 enum outcome {

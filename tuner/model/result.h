@@ -51,7 +51,7 @@ struct result {
     enum outcome outcome;
     char reason[1600];          /* why it is not ok: the driver's or the compiler's words; "" when ok */
     struct samples samples;
-    double time_ms;             /* the median that ranks it; NaN unless ok */
+    double time_ms;             /* the median that ranks it; NaN unless ok or inaccurate */
     struct verification verification;
     struct resources resources;
     struct telemetry telemetry;

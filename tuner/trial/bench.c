@@ -10,7 +10,7 @@
 enum { THREADS = 128 };
 
 struct partial {            /* lathe_partial in kernels/common/verify.cu */
-    double max_abs, max_rel, diff2, ref2;
+    double max_abs, max_rel, diff1, diff2, ref2;
     uint64_t mismatches;
 };
 
@@ -296,16 +296,19 @@ status bench_compare(struct bench *b, int tensor, struct comparison *out, struct
     struct partial *parts = mem_alloc(n * sizeof *parts);
     s = b->ops->copy_out(b->dev, parts, b->scratch.data, n * sizeof *parts, e);
     if (!s) {
-        double diff2 = 0, ref2 = 0;
+        double diff1 = 0, diff2 = 0, ref2 = 0;
         *out = (struct comparison){.elements = count};
         for (size_t i = 0; i < n; i++) {
             out->max_abs = larger(out->max_abs, parts[i].max_abs);
             out->max_rel = larger(out->max_rel, parts[i].max_rel);
+            diff1 += parts[i].diff1;
             diff2 += parts[i].diff2;
             ref2 += parts[i].ref2;
             out->mismatches += (int64_t)parts[i].mismatches;
         }
         out->frobenius = diff2 == 0 ? 0 : sqrt(diff2) / sqrt(ref2);
+        out->mean_abs = diff1 / (double)count;
+        out->rms = sqrt(diff2 / (double)count);
     }
     mem_free(parts);
     return s;

@@ -52,6 +52,7 @@ status bench_flush(struct bench *b, struct err *e);
 
 struct comparison {
     double max_abs, max_rel, frobenius;
+    double mean_abs, rms;           /* of got - ref */
     int64_t elements, mismatches;
 };
 /* Output tensor against its reference, over the device. */

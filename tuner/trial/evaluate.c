@@ -18,6 +18,8 @@ static void take_fault(struct bench *b, const struct err *from, struct result *o
     snprintf(out->reason, sizeof out->reason, "%.1590s", from->text);
 }
 
+static bool is_timed(enum outcome o) { return o == OUTCOME_ok || o == OUTCOME_inaccurate; }
+
 static status run_open(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out, bool *damaged,
                        struct err *e)
 {
@@ -32,7 +34,7 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
         if (!s) s = b->ops->sync(b->dev, e);
     }
     out->stage.verify = clock_seconds() - start;
-    bool timed = out->outcome == OUTCOME_ok || (out->outcome == OUTCOME_wrong && v->measure_inexact && !*damaged);
+    bool timed = is_timed(out->outcome) || (out->outcome == OUTCOME_wrong && v->measure_inexact && !*damaged);
     if (s || !timed || !v->measure) return s;
     start = clock_seconds();
     bool exact = v->checked && !v->measure_inexact;
@@ -66,7 +68,7 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out)
     }
     bool lost = out->outcome == OUTCOME_crash;
     if (opened && !lost) pipeline_close(&p);
-    if (out->outcome != OUTCOME_ok && out->outcome != OUTCOME_wrong) out->time_ms = NAN;
+    if (!is_timed(out->outcome) && out->outcome != OUTCOME_wrong) out->time_ms = NAN;
     return !lost && !damaged;
 }
 

@@ -29,8 +29,7 @@ struct evaluation {
     bool verify;                    /* run twice and check everything before timing */
     bool checked;                   /* the outputs are the problem's: they are right after the last timed run too */
     bool measure;
-    bool measure_inexact;           /* time it even if its numbers are off (a baseline shown with its error): the outcome
-                                       stays `wrong` */
+    bool measure_inexact;           /* time it even if it is `wrong` (a baseline shown with its error), and stay so */
     struct measure_options options;
 };
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e);
@@ -42,10 +41,11 @@ void evaluation_free(struct evaluation *v);
 bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
 
 /* verify.c: runs the pipeline twice over poisoned outputs, checks outputs, guards, inputs, determinism. Sets
- * out->verification, and out->outcome to `wrong` with a reason. *damaged: a guard or an input was overwritten. */
+ * out->verification, and out->outcome to `wrong` or `inaccurate` with a reason. *damaged: a guard or an input was
+ * overwritten. */
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
-/* Outputs as a timed run left them, by the same rules; `wrong` with a reason. A right kernel's verification keeps its
- * figures. */
+/* Outputs as a timed run left them, by the same rules; `wrong` with a reason if they are not as they were (right, or
+ * inaccurate). Else verification, outcome and reason stay. */
 status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out, struct err *e);
 /* Guards, inputs, references and workspace as they are; `wrong` with a reason, *damaged if the bench is not to be used
  * again. */

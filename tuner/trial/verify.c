@@ -1,4 +1,6 @@
-/* verify.c: is the result right, and is the memory around it whole? Any damage is `wrong`, with a reason for people. */
+/* verify.c: is the result right, and is the memory around it whole? Any damage is `wrong`, with a reason for people. An
+ * output whose differences are those of rounding, but over the tolerance, is `inaccurate` (docs/method.md); of several
+ * outputs the worst counts. Whatever is compared again must come out the same. */
 #include "base/mem.h"
 #include "trial/evaluate.h"
 #include <math.h>
@@ -90,6 +92,34 @@ status verify_memory(struct bench *b, struct pipeline *p, struct result *out, bo
     return s ? s : check_zeros(b, p, out, e);
 }
 
+/* NOTE: written so that a NaN fails. */
+static bool within(int64_t mismatches, double frobenius, double limit)
+{
+    return !mismatches && (!(limit > 0) || frobenius <= limit);
+}
+
+/* Differences as rounding spreads them, docs/method.md. Where most of an error is in few elements, its mean is far below
+ * its root mean square: in a share p of the elements, sqrt(p) of it; 0.8 of it where errors are normal. Small outputs tell
+ * too little. NOTE: written so that a NaN fails. */
+static bool rounds(const struct comparison *c)
+{
+    enum { ENOUGH_ELEMENTS = 4096 };
+    return c->elements >= ENOUGH_ELEMENTS && c->frobenius <= 0.02 && c->max_abs <= 32 * c->rms && c->mean_abs >= 0.4 * c->rms;
+}
+
+/* NOTE: no figure of this trial in the reason, so that trials can be counted by it; error and mismatches have them. */
+static void inaccurate(const struct bench *b, const struct comparison *c, struct result *out)
+{
+    const struct tolerance *t = &b->setup.tolerance;
+    if (c->mismatches)
+        snprintf(out->reason, sizeof out->reason,
+                 "rounds more than the tolerance allows: elements differ by more than %g + %g |wanted|", t->atol, t->rtol);
+    else
+        snprintf(out->reason, sizeof out->reason,
+                 "rounds more than the tolerance allows: relative Frobenius error over %.3g", b->frobenius_limit);
+    out->outcome = OUTCOME_inaccurate;
+}
+
 static status check_output(struct bench *b, int tensor, struct result *out, struct err *e)
 {
     struct verification *v = &out->verification;
@@ -101,15 +131,18 @@ static status check_output(struct bench *b, int tensor, struct result *out, stru
     if (!(c.max_abs <= v->max_abs)) v->max_abs = c.max_abs;
     if (!(c.max_rel <= v->max_rel)) v->max_rel = c.max_rel;
     if (!(c.frobenius <= v->frobenius)) v->frobenius = c.frobenius;
-    if (c.mismatches && out->outcome != OUTCOME_wrong) {
+    if (within(c.mismatches, c.frobenius, v->frobenius_limit) || out->outcome == OUTCOME_wrong) return LATHE_OK;
+    if (rounds(&c)) {
+        inaccurate(b, &c, out);
+        return LATHE_OK;
+    }
+    if (c.mismatches) {
         s = bench_describe_mismatches(b, tensor, v->detail, sizeof v->detail, e);
         if (s) return s;
         return wrong(out, "%lld of %lld elements differ from the reference: %s", (long long)c.mismatches,
                      (long long)c.elements, v->detail);
     }
-    if (v->frobenius_limit > 0 && !(c.frobenius <= v->frobenius_limit) && out->outcome != OUTCOME_wrong)
-        return wrong(out, "relative Frobenius error %.3g is over the limit %.3g", c.frobenius, v->frobenius_limit);
-    return LATHE_OK;
+    return wrong(out, "relative Frobenius error %.3g is over the limit %.3g", c.frobenius, v->frobenius_limit);
 }
 
 /* One run over poisoned outputs; hash of all outputs together. */
@@ -137,6 +170,29 @@ static status check_outputs(struct bench *b, struct pipeline *p, struct result *
     return LATHE_OK;
 }
 
+/* check_outputs, whatever they were before: outcome and reason are those of now. */
+static status check_outputs_again(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
+{
+    out->outcome = OUTCOME_ok;
+    *out->reason = 0;
+    return check_outputs(b, p, out, e);
+}
+
+static const char *word(enum outcome o)
+{
+    return o == OUTCOME_ok ? "right" : outcome_name(o);
+}
+
+/* Not what they were: `wrong`, "right at the first launch, wrong at the second: Y[3,17] ...". */
+static void changed(struct result *out, enum outcome then, const char *first, const char *second)
+{
+    char reason[sizeof out->reason];
+    snprintf(reason, sizeof reason, "%s %s, %s %s%s%.1450s", word(then), first, word(out->outcome), second,
+             *out->reason ? ": " : "", out->reason);
+    memcpy(out->reason, reason, sizeof reason);
+    out->outcome = OUTCOME_wrong;
+}
+
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
 {
     struct verification *v = &out->verification;
@@ -158,17 +214,11 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     s = run_once(b, p, &second, e);
     v->deterministic = first == second;
     if (!s) s = verify_memory(b, p, out, damaged, e);
-    if (s || v->deterministic || *damaged) return s;
-    struct verification again = *v;
+    if (s || v->deterministic || out->outcome == OUTCOME_wrong) return s;
     v->elements = v->mismatches = 0;
-    s = check_outputs(b, p, out, e);
-    if (!s && out->outcome == OUTCOME_wrong) {
-        char reason[sizeof out->reason];
-        snprintf(reason, sizeof reason, "right at the first launch, wrong at the second: %.1500s", out->reason);
-        memcpy(out->reason, reason, sizeof reason);
-    } else {
-        v->elements = again.elements;
-    }
+    enum outcome then = out->outcome;
+    s = check_outputs_again(b, p, out, e);
+    if (!s && out->outcome != then) changed(out, then, "at the first launch", "at the second");
     return s;
 }
 
@@ -176,16 +226,21 @@ status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out,
 {
     if (out->outcome == OUTCOME_wrong) return LATHE_OK;
     struct verification before = out->verification;
+    enum outcome outcome = out->outcome;            /* `unstable` says nothing of what was verified */
+    enum outcome then =
+        within(before.mismatches, before.frobenius, before.frobenius_limit) ? OUTCOME_ok : OUTCOME_inaccurate;
+    char reason[sizeof out->reason];
+    memcpy(reason, out->reason, sizeof reason);
     out->verification = (struct verification){.done = true, .seed = b->seed, .frobenius_limit = b->frobenius_limit};
     snprintf(out->verification.reference, sizeof out->verification.reference, "%s", b->reference);
-    status s = check_outputs(b, p, out, e);
-    if (s || out->outcome != OUTCOME_wrong) {
+    status s = check_outputs_again(b, p, out, e);
+    if (s || out->outcome == then) {
+        out->outcome = outcome;
         out->verification = before;
+        memcpy(out->reason, reason, sizeof reason);
         return s;
     }
-    char reason[sizeof out->reason];
-    snprintf(reason, sizeof reason, "wrong after a timed run: %.1560s", out->reason);
-    memcpy(out->reason, reason, sizeof reason);
+    changed(out, then, "when verified", "after a timed run");
     out->time_ms = NAN;
     return LATHE_OK;
 }

@@ -84,6 +84,10 @@ static void plain_lines(void **state)
     x.r.verification.frobenius = 3.3e-6;
     send(&x, (struct campaign_event){.kind = CAMPAIGN_BASELINE});
     x.c.baseline_ms = 5;
+    x.r.outcome = OUTCOME_inaccurate;
+    x.r.time_ms = 1.5;
+    x.r.verification.frobenius = 3e-4;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_BASELINE});
     trial(&x, 1, OUTCOME_ok, 4, "");
     trial(&x, 2, OUTCOME_ok, 4.5, "");                          /* no better: no line */
     trial(&x, 3, OUTCOME_wrong, NAN, "Y[3,17] got 0.5\nsecond line\x1b[31m");
@@ -91,16 +95,20 @@ static void plain_lines(void **state)
     trial(&x, 5, OUTCOME_skipped, NAN, "the campaign ended");   /* not the configuration's fault */
     trial(&x, 5, OUTCOME_timeout, NAN, "");
     trial(&x, 6, OUTCOME_ok, 2.5, "");
+    trial(&x, 6, OUTCOME_inaccurate, 1, "rounds");              /* the fastest, and not the best */
+    trial(&x, 6, OUTCOME_inaccurate, 0.5, "rounds");
     x.kernel.eligible = false;
     trial(&x, 7, OUTCOME_ok, 1, "");                            /* may not win: no line */
     send(&x, (struct campaign_event){.kind = CAMPAIGN_FINAL, .rank = 1, .cold_ms = 2.4, .sustained_ms = 2.6});
     send(&x, (struct campaign_event){.kind = CAMPAIGN_NOTE, .text = "clocks fell\033[5m"});
     assert_string_equal(x.text, "campaign 3 on host: 42 configurations, up to 10 trials\n"
                                 "baseline simt BM=32: 5 ms, error 3.3e-06\n"
+                                "baseline simt BM=32: 1.5 ms, error 3.0e-04 (inaccurate)\n"
                                 "trial 1: best so far 4 ms (1.25x): simt BM=32\n"
                                 "trial 3: simt BM=32: wrong: Y[3,17] got 0.5\n"
                                 "trial 5: simt BM=32: timeout\n"
                                 "trial 6: best so far 2.5 ms (2.00x): simt BM=32\n"
+                                "trial 6: simt BM=32: inaccurate: rounds\n"
                                 "final, place 1: simt BM=32: 2.4 ms cold, 2.6 ms sustained\n"
                                 "clocks fell [5m\n");
     end(&x);

@@ -183,14 +183,14 @@ static void test_failed_trials(void **state)
     assert_answer(path,
                   "SELECT count(*) FROM trial WHERE time_ms IS NULL AND time_low_ms IS NULL AND score_ms IS NULL "
                   "AND occupancy IS NULL AND registers IS NULL",
-                  "10");
+                  "11");
     assert_answer(path, "SELECT reason FROM trial WHERE outcome = 'wrong'",
                   "because \"wrong\"; \xef\xbf\xbd\xef\xbf\xbd");
     assert_answer(path, "SELECT count(*) FROM measurement", "0");
     assert_answer(path, "SELECT count(*) FROM verification", "0");
     assert_answer(path,
                   "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM failure ORDER BY example_trial_id)",
-                  "constraint compile resources launch timeout crash wrong unstable");
+                  "constraint compile resources launch timeout crash wrong inaccurate unstable");
     store_close(s);
 }
 
@@ -212,6 +212,26 @@ static void test_wrong_results_and_infinities(void **state)
     assert_answer(path, "SELECT detail FROM verification", "Y[0,1] got nan, wanted 1");
     assert_answer(path, "SELECT time_ms IS NULL AND score_ms IS NULL FROM trial", "1");
     assert_answer(path, "SELECT ms IS NULL FROM sample WHERE number = 2", "1");
+    result_free(&r);
+    store_close(s);
+}
+
+/* What rounds too much is timed, and never a candidate for the best. */
+static void test_inaccurate_results(void **state)
+{
+    const char *path = in_folder("inaccurate.db");
+    struct store *s = open_store(path);
+    int64_t campaign = begin_campaign(s), id;
+    struct result r = good_result(1);
+    r.outcome = OUTCOME_inaccurate;
+    r.verification.frobenius = 3e-4;
+    r.verification.frobenius_limit = 1e-6;
+    assert_ok(begin_trial(s, problem, &target, campaign, 1, TILE, NULL, &id, e));
+    assert_ok(store_trial_end(s, id, &r, e));
+    assert_answer(path, "SELECT time_ms > 0 AND score_ms IS NULL FROM trial", "1");
+    assert_answer(path, "SELECT passed FROM verification", "0");
+    assert_answer(path, "SELECT time_ms > 0 AND error = 3e-4 AND may_win = 0 FROM trial_report", "1");
+    assert_answer(path, "SELECT (SELECT count(*) FROM leaderboard) + (SELECT count(*) FROM best)", "0");
     result_free(&r);
     store_close(s);
 }
@@ -305,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_trial_columns),
         cmocka_unit_test(test_failed_trials),
         cmocka_unit_test(test_wrong_results_and_infinities),
+        cmocka_unit_test(test_inaccurate_results),
         cmocka_unit_test(test_scores),
         cmocka_unit_test(test_final),
         cmocka_unit_test(test_end_settles_trials_in_flight),
