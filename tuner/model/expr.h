@@ -94,4 +94,18 @@ status expr_print_c(struct strbuf *b, const struct expr *x, const struct expr_c 
 const char *expr_c_helpers(void);                   /* source text: C11, C++, CUDA C++ host and device code; may be
                                                        included more than once */
 
+/* How names appear in printed Python. */
+struct expr_py {
+    /* As struct expr_c's: a name, or the element of a tensor whose index texts are given (which are printed as if inside
+     * parentheses). What it appends must bind as tightly as a name or a call does. */
+    void (*name)(struct strbuf *b, int slot, char *const *index, int rank, void *ctx);
+    bool (*tensor)(int slot, void *ctx);            /* whether a plain name is a torch tensor; NULL: none is */
+    void *ctx;
+};
+
+/* Appends x as a Python expression over numbers and torch tensors (elements of tensors always are). Needs `math` and
+ * `torch`, and of lathe's own lathe_ceil_div, lathe_is_pow2, lathe_log2 and lathe_round (export/torch_runtime.py).
+ * Fails (LATHE_SPEC) on a string; then b is as before. */
+status expr_print_py(struct strbuf *b, const struct expr *x, const struct expr_py *how, struct err *e);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "model/expr.h"
 #include "model/target.h"
+#include "model/torch_model.h"
 #include <jansson.h>
 
 enum { MAX_RANK = 4 };
@@ -174,6 +175,7 @@ struct problem {
     struct expr *flops, *bytes;                     /* NULL: not known */
     struct kernel *kernels;
     int nkernels;
+    struct torch_model *torch;                      /* NULL: nothing is said */
     struct scope scope;
 };
 

@@ -173,7 +173,8 @@ static status read_tolerance(struct reader *r, json_t *j)
 static status read_problem(struct reader *r)
 {
     static const char *const keys[] = {"name", "summary", "dims", "scalars", "tensors", "epilogue", "reference",
-                                       "tolerance", "flops", "bytes", "kernels", "baselines", NULL};
+                                       "tolerance", "flops", "bytes", "torch", "kernels", "baselines",
+                                       NULL};
     static const char *const needed[] = {"name", "dims", "tensors", "reference", "tolerance", "kernels", NULL};
     static const struct table_form form = {"problem { name = ..., dims = ..., ... }", "problem", 0, 0, keys};
     struct problem *p = r->p;
@@ -194,6 +195,7 @@ static status read_problem(struct reader *r)
     TRY(read_tolerance(r, table_get(&t, "tolerance")));
     TRY(read_formula_key(r, &t, "flops", WANT_NUMBER, &p->scope, &p->flops));
     TRY(read_formula_key(r, &t, "bytes", WANT_NUMBER, &p->scope, &p->bytes));
+    TRY(read_torch(r, table_get(&t, "torch")));
     TRY(read_kernels(r, table_get(&t, "kernels"), table_get(&t, "baselines")));
     status s = problem_check_size(p, r->e);
     return s ? read_because(r, s) : s;

@@ -109,6 +109,8 @@ status read_gemm(struct reader *r, const struct kernel *k, const struct table *t
 status read_epilogue(struct reader *r, const json_t *j);
 status read_reference(struct reader *r, json_t *j);
 status read_steps(struct reader *r, struct kernel *k, json_t *j);
+/* NULL: nothing is said. After the tensors. */
+status read_torch(struct reader *r, json_t *j);
 status read_kernels(struct reader *r, json_t *candidates, json_t *baselines);
 /* No two macros of one name; every output is named by a step. */
 status check_macros(struct reader *r, const struct kernel *k);

@@ -1,0 +1,39 @@
+/* torch_model.h: how a problem's PyTorch model looks from outside, as plain data: what a specification's `torch` says
+ * (docs/specification.md). Owned by the problem; names are Python's. */
+#ifndef LATHE_MODEL_TORCH_MODEL_H
+#define LATHE_MODEL_TORCH_MODEL_H
+
+#include <stdbool.h>
+
+/* What an argument of the constructor is: a dimension, a scalar, the shape of a parameter, the value of one that has one
+ * element, or whether an nn.Linear has its bias. */
+enum torch_init_kind { TORCH_DIM, TORCH_SCALAR, TORCH_SHAPE, TORCH_VALUE, TORCH_BIAS };
+struct torch_init {
+    char *name;
+    enum torch_init_kind kind;
+    int index;                  /* of the dimension, the scalar or the tensor */
+    bool has_initial;
+    double initial;             /* its default; of TORCH_BIAS 0 or 1 */
+};
+
+struct torch_input {            /* an argument of forward */
+    char *name;
+    int tensor;
+};
+
+struct torch_parameter {        /* an nn.Linear, or an nn.Parameter */
+    char *name;
+    bool linear;
+    int weight, bias;           /* tensors; of an nn.Parameter only weight; -1: none */
+};
+
+struct torch_model {
+    struct torch_init *init;
+    int ninit;
+    struct torch_input *forward;
+    int nforward;
+    struct torch_parameter *parameters;     /* in the order they are made: it decides what random numbers they get */
+    int nparameters;
+};
+
+#endif
