@@ -1,7 +1,9 @@
 // verify.cu: what the verifier runs on a device: inputs, reference, comparison. Embedded in the tuner; compiled for the
-// campaign's device, the host one included, behind the generated struct LatheEpilogueRef of the problem.
+// campaign's device, the host one included, behind what is generated for the problem: the types (types.cuh) and the
+// struct LatheEpilogueRef.
 //
-// Every kernel takes any grid: threads stride over the elements. Reductions leave one partial result a thread and the
+// A tensor is an address and the number of its type, LATHE_DTYPE_f32, _f16 or _bf16 (the tuner's enum dtype). Every
+// kernel takes any grid: threads stride over the elements. Reductions leave one partial result a thread and the
 // host adds them up in order, so the same data gives the same numbers whatever the device does.
 
 typedef unsigned long long lathe_u64;
@@ -25,67 +27,94 @@ static __device__ __forceinline__ lathe_u64 lathe_first(void)
 }
 static __device__ __forceinline__ lathe_u64 lathe_stride(void) { return (lathe_u64)gridDim.x * blockDim.x; }
 
-// p[count] uniform in [a, b)
-extern "C" __global__ void lathe_fill_uniform(float *p, long long count, long long seed, float a, float b)
+// Element i of a tensor.
+static __device__ __forceinline__ double lathe_read(const void *p, int type, lathe_u64 i)
+{
+    if (type == LATHE_DTYPE_f16) return lathe_to_float(((const lathe_f16 *)p)[i]);
+    if (type == LATHE_DTYPE_bf16) return lathe_to_float(((const lathe_bf16 *)p)[i]);
+    return ((const float *)p)[i];
+}
+
+// The value rounded to the tensor's type.
+static __device__ __forceinline__ void lathe_write(void *p, int type, lathe_u64 i, float value)
+{
+    if (type == LATHE_DTYPE_f16) ((lathe_f16 *)p)[i] = lathe_from_float<lathe_f16>(value);
+    else if (type == LATHE_DTYPE_bf16) ((lathe_bf16 *)p)[i] = lathe_from_float<lathe_bf16>(value);
+    else ((float *)p)[i] = value;
+}
+
+// p[count] uniform in [a, b), then rounded to the type
+extern "C" __global__ void lathe_fill_uniform(void *p, int type, long long count, long long seed, float a, float b)
 {
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
         float v = a + (b - a) * lathe_unit(lathe_mix((lathe_u64)seed + i * 0x9e3779b97f4a7c15ull));
-        p[i] = v;
+        lathe_write(p, type, i, v);
     }
 }
 
-// p[count] normal with mean a and deviation b (Box and Muller)
-extern "C" __global__ void lathe_fill_normal(float *p, long long count, long long seed, float a, float b)
+// p[count] normal with mean a and deviation b (Box and Muller), then rounded to the type
+extern "C" __global__ void lathe_fill_normal(void *p, int type, long long count, long long seed, float a, float b)
 {
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
         lathe_u64 h = lathe_mix((lathe_u64)seed + i * 0x9e3779b97f4a7c15ull);
         float u = 1.0f - lathe_unit(h), v = lathe_unit(lathe_mix(h));
-        p[i] = a + b * sqrtf(-2.0f * logf(u)) * cosf(6.2831853071795865f * v);
+        lathe_write(p, type, i, a + b * sqrtf(-2.0f * logf(u)) * cosf(6.2831853071795865f * v));
     }
 }
 
-extern "C" __global__ void lathe_upcast(const float *from, double *to, long long count)
+extern "C" __global__ void lathe_upcast(const void *from, int type, double *to, long long count)
 {
-    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) to[i] = from[i];
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) to[i] = lathe_read(from, type, i);
 }
 
 #if LATHE_GEMM // the reference is a GEMM: outputs have two dimensions
-// Y[m, n] = epilogue(Z[m, n]) in double; Z in double or float, row-major
-extern "C" __global__ void lathe_reference_f64(const double *Z, double *Y, long long m, long long n, LatheEpilogueRef ep)
+// Y[m, n] = epilogue(Z[m, n]) in double, row-major
+extern "C" __global__ void lathe_reference_f64(const double *Z, double *Y, long long m, long long n,
+                                               LatheEpilogueRef ep)
 {
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)(m * n); i += lathe_stride())
         Y[i] = ep(Z[i], (int)(i / (lathe_u64)n), (int)(i % (lathe_u64)n));
 }
 
-// The float32 GEMM followed by an exact epilogue: what the tolerance is measured against.
-extern "C" __global__ void lathe_reference_f32(const float *Z, float *Y, long long m, long long n, LatheEpilogueRef ep)
+// The GEMM with sums in float, followed by an exact epilogue and rounded to Y's type: what the tolerance is measured
+// against.
+extern "C" __global__ void lathe_reference_f32(const float *Z, void *Y, int type, long long m, long long n,
+                                               LatheEpilogueRef ep)
 {
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)(m * n); i += lathe_stride())
-        Y[i] = (float)ep((double)Z[i], (int)(i / (lathe_u64)n), (int)(i % (lathe_u64)n));
+        lathe_write(Y, type, i, (float)ep((double)Z[i], (int)(i / (lathe_u64)n), (int)(i % (lathe_u64)n)));
 }
 #endif
 
-// out[thread] = sum of mix(index, word): a hash of the words that does not depend on the order of addition
-extern "C" __global__ void lathe_hash(const unsigned int *p, long long words, lathe_u64 *out)
+// out[thread] = sum of mix(index, word): a hash of the words that does not depend on the order of addition. The last
+// word of a size that is no multiple of 4 has zeros where there are no bytes.
+extern "C" __global__ void lathe_hash(const unsigned int *p, long long bytes, lathe_u64 *out)
 {
-    lathe_u64 sum = 0;
-    for (lathe_u64 i = lathe_first(); i < (lathe_u64)words; i += lathe_stride())
-        sum += lathe_mix((i << 32 | i >> 32) ^ lathe_mix(p[i]));
+    lathe_u64 sum = 0, whole = (lathe_u64)bytes / 4;
+    for (lathe_u64 i = lathe_first(); i < ((lathe_u64)bytes + 3) / 4; i += lathe_stride()) {
+        unsigned int word = 0;
+        if (i < whole)
+            word = p[i];
+        else
+            for (int b = 0; b < (int)(bytes % 4); b++)
+                word |= (unsigned int)((const unsigned char *)(p + i))[b] << 8 * b;
+        sum += lathe_mix((i << 32 | i >> 32) ^ lathe_mix(word));
+    }
     out[lathe_first()] = sum;
 }
 
-struct lathe_partial {      // trial/verify.c has the same layout
+struct lathe_partial {      // trial/bench.c has the same layout
     double max_abs, max_rel, diff1, diff2, ref2;  // diff1: the sum of |diff|, diff2 of its square
     lathe_u64 mismatches;
 };
 
 // An element is right when |got - ref| <= atol + rtol |ref|. Written so that NaN anywhere fails.
-extern "C" __global__ void lathe_compare(const float *got, const double *ref, long long count, double atol, double rtol,
-                                         lathe_partial *out)
+extern "C" __global__ void lathe_compare(const void *got, int type, const double *ref, long long count, double atol,
+                                         double rtol, lathe_partial *out)
 {
     lathe_partial p = {0, 0, 0, 0, 0, 0};
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
-        double r = ref[i], diff = fabs((double)got[i] - r);
+        double r = ref[i], diff = fabs(lathe_read(got, type, i) - r);
         if (!(diff <= atol + rtol * fabs(r))) p.mismatches++;
         if (diff > p.max_abs || diff != diff) p.max_abs = diff; // once NaN, always NaN: nothing is greater
         double rel = diff / fabs(r);

@@ -3,7 +3,8 @@
  * A row-major matrix read as column-major is its transpose, so C = op(A) op(B) is computed as C' = op(B)' op(A)': the
  * operands change places, keep their transposition flags, and the row length is the leading dimension.
  *
- * Precision: the math mode stays CUBLAS_DEFAULT_MATH, in which SGEMM never uses TF32; TF32 is asked for by call. */
+ * Precision: the math mode stays CUBLAS_DEFAULT_MATH, in which SGEMM never uses TF32; narrower products of float32
+ * matrices are asked for by call. Sums of 16-bit matrices are in float32. */
 #include "device/cublas.h"
 #include "base/mem.h"
 #include "device/find_lib.h"
@@ -137,13 +138,40 @@ static status refuse(const struct plan_step *s, const char *why, enum dev_fault 
     return err_set(e, LATHE_DEVICE, "gemm %lldx%lldx%lld: %s", (long long)s->m, (long long)s->n, (long long)s->k, why);
 }
 
-status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype dtype, dev_ptr a, dev_ptr pb, dev_ptr c,
-                   enum dev_fault *fault, struct err *e)
+/* The GEMMs of floats that there are: types of A and B, precision, and how cublasGemmEx is told. */
+struct ex {
+    enum dtype from;
+    enum gemm_compute compute;
+    const char *call;
+    int type, compute_type;
+};
+
+static const struct ex *find_ex(enum dtype from, enum gemm_compute compute)
+{
+    static const struct ex all[] = {
+        {DTYPE_f32, GEMM_F32, "cublasSgemm", CUDA_R_32F, CUBLAS_COMPUTE_32F},
+        {DTYPE_f32, GEMM_TF32, "cublasGemmEx (TF32)", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+        {DTYPE_f32, GEMM_BF16, "cublasGemmEx (f32 as bf16)", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_16BF},
+        {DTYPE_f32, GEMM_F16, "cublasGemmEx (f32 as f16)", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_16F},
+        {DTYPE_f16, GEMM_F32, "cublasGemmEx (f16)", CUDA_R_16F, CUBLAS_COMPUTE_32F},
+        {DTYPE_bf16, GEMM_F32, "cublasGemmEx (bf16)", CUDA_R_16BF, CUBLAS_COMPUTE_32F},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].from == from && all[i].compute == compute)
+            return &all[i];
+    return NULL;
+}
+
+status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a, dev_ptr pb,
+                   dev_ptr c, enum dev_fault *fault, struct err *e)
 {
     if (step->m < 1 || step->n < 1 || step->k < 1 || step->m > INT_MAX || step->n > INT_MAX || step->k > INT_MAX)
         return refuse(step, "each dimension must be 1 to 2147483647", fault, e);
-    if ((dtype != DTYPE_f32 && dtype != DTYPE_f64) || (dtype == DTYPE_f32 && step->compute == GEMM_F64))
-        return refuse(step, "only f32 (compute f32 or tf32) and f64 are supported", fault, e);
+    const struct ex *ex = find_ex(from, step->compute);
+    bool wide = from == DTYPE_f64 && to == DTYPE_f64;
+    if (!wide && (!ex || (to != from && to != DTYPE_f32)))
+        return refuse(step, "only f32 (compute f32, tf32, bf16 or f16), f64, and f16 or bf16 to itself or f32 are "
+                      "supported", fault, e);
     const int m = (int)step->m, n = (int)step->n, k = (int)step->k;
     const int op_a = step->trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     const int op_b = step->trans_b ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -154,17 +182,16 @@ status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype dt
     const double one64 = 1, zero64 = 0;
     const char *call;
     int r;
-    if (dtype == DTYPE_f64) {
+    if (wide) {
         call = "cublasDgemm";
         r = b->api.cublasDgemm_v2(b->handle, op_b, op_a, n, m, k, &one64, B, ldb, A, lda, &zero64, C, n);
-    } else if (step->compute == GEMM_TF32) {
-        call = "cublasGemmEx (TF32)";
-        r = b->api.cublasGemmEx(b->handle, op_b, op_a, n, m, k, &one, B, CUDA_R_32F, ldb, A, CUDA_R_32F, lda,
-                                &zero, C, CUDA_R_32F, n, CUBLAS_COMPUTE_32F_FAST_TF32,
-                                CUBLAS_GEMM_DEFAULT);
-    } else {
+    } else if (from == DTYPE_f32 && step->compute == GEMM_F32) {
         call = "cublasSgemm";
         r = b->api.cublasSgemm_v2(b->handle, op_b, op_a, n, m, k, &one, B, ldb, A, lda, &zero, C, n);
+    } else {
+        call = ex->call;
+        r = b->api.cublasGemmEx(b->handle, op_b, op_a, n, m, k, &one, B, ex->type, ldb, A, ex->type, lda, &zero, C,
+                                to == DTYPE_f32 ? CUDA_R_32F : ex->type, n, ex->compute_type, CUBLAS_GEMM_DEFAULT);
     }
     if (!r)
         return LATHE_OK;

@@ -38,9 +38,8 @@ status cublas_open(const struct cublas_api *with, CUstream stream, struct cublas
                    struct err *e);
 void cublas_close(struct cublas *b);
 
-/* Queues row-major C[m,n] = op(A) op(B). dtype f64 multiplies in double; f32 in float, or, for GEMM_TF32, with its
- * inputs rounded to TF32. */
-status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype dtype, dev_ptr a, dev_ptr pb, dev_ptr c,
-                   enum dev_fault *fault, struct err *e);
+/* Queues row-major C[m,n] = op(A) op(B). Types and precision: dev.h. */
+status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a, dev_ptr pb,
+                   dev_ptr c, enum dev_fault *fault, struct err *e);
 
 #endif

@@ -34,8 +34,13 @@
     X(CUBLAS_OP_N, 0)                                                                                                  \
     X(CUBLAS_OP_T, 1)                                                                                                  \
     X(CUBLAS_DEFAULT_MATH, 0)                                                                                          \
+    X(CUBLAS_COMPUTE_32F, 68)                                                                                          \
+    X(CUBLAS_COMPUTE_32F_FAST_16F, 74)                                                                                 \
+    X(CUBLAS_COMPUTE_32F_FAST_16BF, 75)                                                                                \
     X(CUBLAS_COMPUTE_32F_FAST_TF32, 77)                                                                                \
     X(CUBLAS_GEMM_DEFAULT, -1)                                                                                         \
-    X(CUDA_R_32F, 0)
+    X(CUDA_R_32F, 0)                                                                                                   \
+    X(CUDA_R_16F, 2)                                                                                                   \
+    X(CUDA_R_16BF, 14)
 
 #endif

@@ -204,15 +204,15 @@ static status cuda_fill(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes,
 
 /* --- the queue --- */
 
-static status cuda_gemm(struct dev *d, const struct plan_step *step, enum dtype dtype, dev_ptr a, dev_ptr b, dev_ptr c,
-                        struct err *e)
+static status cuda_gemm(struct dev *d, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a,
+                        dev_ptr b, dev_ptr c, struct err *e)
 {
     enum dev_fault fault = DEV_FAULT_NONE;
     status s = LATHE_OK;
     if (!d->blas)
         s = cublas_open(d->has_blas_table ? &d->blas_table : NULL, d->stream, &d->blas, &fault, e);
     if (!s)
-        s = cublas_gemm(d->blas, step, dtype, a, b, c, &fault, e);
+        s = cublas_gemm(d->blas, step, from, to, a, b, c, &fault, e);
     if (s)
         d->fault = fault;
     return s;

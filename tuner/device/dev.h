@@ -47,9 +47,10 @@ struct dev_ops {
     /* args: one pointer a kernel parameter, as cuLaunchKernel takes them. cluster all 0: none. */
     status (*launch)(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
                      const uint32_t cluster[3], uint32_t shared, void **args, struct err *e);
-    /* step is a STEP_GEMM; dtypes are of A and B (equal) and C. f32 x f32 -> f32 (GEMM_F32, GEMM_TF32), f64 -> f64. */
-    status (*gemm)(struct dev *d, const struct plan_step *step, enum dtype dtype, dev_ptr a, dev_ptr b, dev_ptr c,
-                   struct err *e);
+    /* step is a STEP_GEMM; `from` is the type of A and B, `to` of C. f32 to f32 (any compute but GEMM_F64), f64 to f64,
+     * f16 and bf16 to themselves or f32 (GEMM_F32: sums in float). */
+    status (*gemm)(struct dev *d, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a, dev_ptr b,
+                   dev_ptr c, struct err *e);
     status (*sync)(struct dev *d, struct err *e);
 
     void (*mark)(struct dev *d, int slot);          /* records a point in the queue; slot < DEV_MARKS */

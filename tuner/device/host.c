@@ -274,20 +274,22 @@ static status host_launch(struct dev *d, struct dev_function *f, const uint32_t 
     return s ? failed(d, s == LATHE_NOMEM ? DEV_FAULT_RESOURCES : DEV_FAULT_CRASH, s) : LATHE_OK;
 }
 
-static status host_gemm(struct dev *d, const struct plan_step *step, enum dtype dtype, dev_ptr a, dev_ptr b, dev_ptr c,
-                        struct err *e)
+static status host_gemm(struct dev *d, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a,
+                        dev_ptr b, dev_ptr c, struct err *e)
 {
-    struct host_gemm g = {step->m, step->n, step->k, step->trans_a, step->trans_b, step->compute == GEMM_TF32};
+    struct host_gemm g = {step->m, step->n, step->k, step->trans_a, step->trans_b, step->compute};
     if (g.m < 1 || g.n < 1 || g.k < 1)
         return fail(d, DEV_FAULT_LAUNCH, e, "invalid GEMM size: m=%lld n=%lld k=%lld, each must be at least 1",
                     (long long)g.m, (long long)g.n, (long long)g.k);
-    if (dtype == DTYPE_f32 && step->compute != GEMM_F64) {
+    if (from == DTYPE_f32 && to == DTYPE_f32 && step->compute != GEMM_F64) {
         host_gemm_f32(&g, memory(a), memory(b), memory(c));
-    } else if (dtype == DTYPE_f64 && step->compute == GEMM_F64) {
+    } else if (from == DTYPE_f64 && to == DTYPE_f64 && step->compute == GEMM_F64) {
         host_gemm_f64(&g, memory(a), memory(b), memory(c));
+    } else if (dtype_is_16_bit_float(from) && (to == from || to == DTYPE_f32) && step->compute == GEMM_F32) {
+        host_gemm_narrow(&g, from, to, memory(a), memory(b), memory(c));
     } else {
-        return fail(d, DEV_FAULT_LAUNCH, e, "a GEMM of %s in this precision is not supported: f32 in f32 or tf32, "
-                    "f64 in f64", dtype_name(dtype));
+        return fail(d, DEV_FAULT_LAUNCH, e, "a GEMM of %s to %s in this precision is not supported: f32 in f32, tf32, "
+                    "bf16 or f16, f64 in f64, f16 or bf16 to itself or f32 in f32", dtype_name(from), dtype_name(to));
     }
     return LATHE_OK;
 }

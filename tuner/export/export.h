@@ -16,6 +16,7 @@ struct export_input {
 /* One self-contained .cu: provenance comment, parameters baked in, epilogue inlined, the kernels, an extern "C" launcher
  *     cudaError_t lathe_<problem>(const float *X, ..., float *Y, <dims as int64_t>, <scalars>, void *workspace,
  *                                size_t workspace_bytes, cudaStream_t stream)
+ * (f16 and bf16 tensors are pointers to __half and __nv_bfloat16 there)
  * with lathe_<problem>_workspace(dims) -> bytes, and with -DLATHE_SELFTEST a main() that checks itself against a plain
  * double-precision loop at small sizes and prints PASS or FAIL. A size that the configuration cannot serve (a constraint
  * on dims fails, or a launch would not fit) returns cudaErrorInvalidValue. A pipeline with GEMM steps needs -lcublas. */

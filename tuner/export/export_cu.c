@@ -165,12 +165,21 @@ static void find_known(struct exporter *x)
     mem_free(depends);
 }
 
+static bool has_type(const struct problem *p, enum dtype type)
+{
+    for (int i = 0; i < p->ntensors; i++)
+        if (p->tensors[i].dtype == type) return true;
+    return false;
+}
+
 static status print_all(struct exporter *x, struct err *e)
 {
     print_provenance(x);
     print_usage(x);
     sb_add(x->out, "#include <cuda_runtime.h>\n");
     if (export_has_gemm(x->k)) sb_add(x->out, "#include <cublas_v2.h>\n");
+    if (has_type(x->p, DTYPE_f16)) sb_add(x->out, "#include <cuda_fp16.h>\n");
+    if (has_type(x->p, DTYPE_bf16)) sb_add(x->out, "#include <cuda_bf16.h>\n");
     sb_add(x->out, "#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
     status s = print_parameters(x, e);
     if (!s) s = source_epilogue(x->p, x->out, e);

@@ -77,7 +77,7 @@ void export_launcher_params(struct exporter *x)
     const struct problem *p = x->p;
     for (int i = 0; i < p->ntensors; i++) {
         const struct tensor *t = &p->tensors[i];
-        sb_addf(x->out, "%s%s *%s, ", t->output ? "" : "const ", dtype_ctype(t->dtype), t->name);
+        sb_addf(x->out, "%s%s *%s, ", t->output ? "" : "const ", dtype_public_type(t->dtype), t->name);
     }
     export_dim_params(x);
     for (int i = 0; i < p->nscalars; i++) sb_addf(x->out, ", float %s", p->scalars[i].name);
@@ -118,13 +118,20 @@ static void print_buffer(struct exporter *x, int i)
     if (i < p->ntensors) {
         const struct tensor *t = &p->tensors[i];
         /* a kernel may declare any tensor without const; the launcher promises not to write inputs */
-        if (t->output) sb_add(x->out, t->name);
+        if (dtype_is_16_bit_float(t->dtype)) sb_addf(x->out, "(%s *)%s", dtype_ctype(t->dtype), t->name);
+        else if (t->output) sb_add(x->out, t->name);
         else sb_addf(x->out, "const_cast<%s *>(%s)", dtype_ctype(t->dtype), t->name);
         return;
     }
     int w = i - p->ntensors;
     sb_addf(x->out, "(bytes[%d] ? (%s *)((char *)workspace + start[%d]) : (%s *)0)", w,
             dtype_ctype(x->k->workspace[w].dtype), w, dtype_ctype(x->k->workspace[w].dtype));
+}
+
+static void print_epilogue_tensor(struct exporter *x, const struct tensor *t)
+{
+    if (dtype_is_16_bit_float(t->dtype)) sb_addf(x->out, "(const %s *)", dtype_ctype(t->dtype));
+    sb_add(x->out, t->name);
 }
 
 static void print_epilogue_value(struct exporter *x)
@@ -137,7 +144,7 @@ static void print_epilogue_value(struct exporter *x)
         int at = fields[i].index;
         if (i) sb_add(x->out, ", ");
         switch (fields[i].kind) {
-        case FIELD_TENSOR: sb_add(x->out, x->p->tensors[at].name); break;
+        case FIELD_TENSOR: print_epilogue_tensor(x, &x->p->tensors[at]); break;
         case FIELD_DIM: sb_addf(x->out, "(int)%s", x->p->dims[at].name); break;
         case FIELD_SCALAR: sb_add(x->out, x->p->scalars[at].name); break;
         }
@@ -214,6 +221,28 @@ static const struct tensor *buffer_tensor(const struct exporter *x, int i)
     return i < x->p->ntensors ? &x->p->tensors[i] : &x->k->workspace[i - x->p->ntensors];
 }
 
+/* The gemm step's types (problem_json_steps.c) as cuBLAS names them. */
+static const char *cuda_data_type(enum dtype t)
+{
+    switch (t) {
+    case DTYPE_f64: return "CUDA_R_64F";
+    case DTYPE_f16: return "CUDA_R_16F";
+    case DTYPE_bf16: return "CUDA_R_16BF";
+    default: return "CUDA_R_32F";
+    }
+}
+
+static const char *cublas_compute(enum gemm_compute c)
+{
+    switch (c) {
+    case GEMM_F64: return "CUBLAS_COMPUTE_64F";
+    case GEMM_TF32: return "CUBLAS_COMPUTE_32F_FAST_TF32";
+    case GEMM_BF16: return "CUBLAS_COMPUTE_32F_FAST_16BF";
+    case GEMM_F16: return "CUBLAS_COMPUTE_32F_FAST_16F";
+    default: return "CUBLAS_COMPUTE_32F";
+    }
+}
+
 static status print_gemm(struct exporter *x, const struct gemm *g, struct err *e)
 {
     const struct tensor *a = buffer_tensor(x, g->a), *b = buffer_tensor(x, g->b);
@@ -236,8 +265,8 @@ static status print_gemm(struct exporter *x, const struct gemm *g, struct err *e
     print_buffer(x, g->b);
     sb_add(x->out, ", ");
     print_buffer(x, g->c);
-    sb_addf(x->out, ", %s, stream);\n        if (error != cudaSuccess) return error;\n",
-            g->compute == GEMM_TF32 ? "true" : "false");
+    sb_addf(x->out, ",\n            %s, %s, %s, stream);\n        if (error != cudaSuccess) return error;\n",
+            cuda_data_type(a->dtype), cuda_data_type(buffer_tensor(x, g->c)->dtype), cublas_compute(g->compute));
     return LATHE_OK;
 }
 
@@ -274,17 +303,20 @@ static const char LAUNCH_HELPER[] =
 
 static const char GEMM_HELPER[] =
     "\n// Row-major C[m,n] = op(A) op(B) by cuBLAS, whose matrices are column-major: the transposed product is asked for.\n"
-    "static cudaError_t lathe_gemm(bool trans_a, bool trans_b, long long m, long long n, long long k, const float *a,\n"
-    "                              const float *b, float *c, bool tf32, cudaStream_t stream)\n"
+    "static cudaError_t lathe_gemm(bool trans_a, bool trans_b, long long m, long long n, long long k, const void *a,\n"
+    "                              const void *b, void *c, cudaDataType_t from, cudaDataType_t to,\n"
+    "                              cublasComputeType_t compute, cudaStream_t stream)\n"
     "{\n"
     "    static thread_local cublasHandle_t handle;\n"
     "    if (m > INT_MAX || n > INT_MAX || k > INT_MAX) return cudaErrorInvalidValue;\n"
     "    if (!handle && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return cudaErrorInitializationError;\n"
     "    if (cublasSetStream(handle, stream) != CUBLAS_STATUS_SUCCESS) return cudaErrorUnknown;\n"
     "    const float one = 1.0f, zero = 0.0f;\n"
+    "    const double one64 = 1.0, zero64 = 0.0;\n"
+    "    const bool wide = compute == CUBLAS_COMPUTE_64F;\n"
     "    cublasStatus_t s = cublasGemmEx(handle, trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, trans_a ? CUBLAS_OP_T : CUBLAS_OP_N,\n"
-    "        (int)n, (int)m, (int)k, &one, b, CUDA_R_32F, (int)(trans_b ? k : n), a, CUDA_R_32F, (int)(trans_a ? m : k),\n"
-    "        &zero, c, CUDA_R_32F, (int)n, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);\n"
+    "        (int)n, (int)m, (int)k, wide ? (const void *)&one64 : &one, b, from, (int)(trans_b ? k : n), a, from,\n"
+    "        (int)(trans_a ? m : k), wide ? (const void *)&zero64 : &zero, c, to, (int)n, compute, CUBLAS_GEMM_DEFAULT);\n"
     "    return s == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;\n"
     "}\n";
 

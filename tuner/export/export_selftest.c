@@ -114,7 +114,7 @@ static status print_tensors(struct exporter *x, struct err *e)
     const struct problem *p = x->p;
     for (int i = 0; i < p->ntensors; i++) {
         const struct tensor *t = &p->tensors[i];
-        const char *type = dtype_ctype(t->dtype);
+        const char *type = dtype_public_type(t->dtype);
         status s = print_count(x, t, e);
         if (s) return s;
         sb_addf(x->out, "    std::vector<%s> h_%s(n_%s);\n    %s *%s = 0;\n", type, t->name, t->name, type, t->name);
@@ -160,7 +160,7 @@ static void print_poison(struct exporter *x)
     for (int i = 0; i < p->ntensors; i++)
         if (p->tensors[i].output)
             sb_addf(x->out, "        LATHE_OK(cudaMemset(%s, 0xff, n_%s * sizeof(%s)));\n", p->tensors[i].name,
-                    p->tensors[i].name, dtype_ctype(p->tensors[i].dtype));
+                    p->tensors[i].name, dtype_public_type(p->tensors[i].dtype));
 }
 
 static void print_compare(struct exporter *x)
@@ -176,7 +176,7 @@ static void print_compare(struct exporter *x)
                 "            if (!(diff <= %.17g + %.17g * fabs(r)) && bad++ < 3)\n"
                 "                printf(\"%s[%%zu]: got %%.9g, wanted %%.9g\\n\", i, (double)h_%s[i], r);\n"
                 "            d2 += diff * diff;\n            r2 += r * r;\n        }\n",
-                t->name, t->name, t->name, dtype_ctype(t->dtype), t->name, t->name, t->name, p->tolerance.atol,
+                t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name, p->tolerance.atol,
                 p->tolerance.rtol, t->name, t->name);
     }
 }
@@ -197,7 +197,7 @@ static status print_reference(struct exporter *x, struct err *e)
         sb_addf(x->out,
                 "    LATHE_OK(cudaMemcpy(h_%s.data(), %s, n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
                 "    for (size_t i = 0; i < n_%s; i++) r_%s[i] = (double)h_%s[i];\n",
-                t->name, t->name, t->name, dtype_ctype(t->dtype), t->name, t->name, t->name);
+                t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name);
     }
     mem_free(function);
     mem_free(qualified);

@@ -14,7 +14,7 @@ static const char *const role_names[] = {"input", "output", "workspace", NULL};
 static const char *const fill_names[] = {"uniform", "normal", NULL};
 static const char *const zero_names[] = {"never", "once", "each", NULL};
 static const char *const step_names[] = {"launch", "gemm", NULL};
-static const char *const compute_names[] = {"f32", "tf32", "f64", NULL};
+static const char *const compute_names[] = {"f32", "tf32", "f64", "bf16", "f16", NULL};
 static const char *const arg_names[] = {"buffer", "i32", "i64", "f32", "f64", "struct", NULL};
 
 static int find_name(const char *const *names, const char *name)

@@ -8,38 +8,6 @@
 #include "model/problem_internal.h"
 #include <string.h>
 
-static const struct {
-    const char *name, *ctype;
-    int bytes;
-} dtypes[DTYPE_COUNT] = {
-#define X(name, bytes, ctype) {#name, ctype, bytes},
-    DTYPE_TABLE(X)
-#undef X
-};
-
-const char *dtype_name(enum dtype t)
-{
-    return (unsigned)t < DTYPE_COUNT ? dtypes[t].name : "unknown";
-}
-
-const char *dtype_ctype(enum dtype t)
-{
-    return (unsigned)t < DTYPE_COUNT ? dtypes[t].ctype : "void";
-}
-
-int dtype_bytes(enum dtype t)
-{
-    return (unsigned)t < DTYPE_COUNT ? dtypes[t].bytes : 0;
-}
-
-int dtype_parse(const char *name)
-{
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        if (strcmp(dtypes[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static void tensor_clear(struct tensor *t)
 {
     mem_free(t->name);

@@ -13,31 +13,13 @@
 #ifndef LATHE_MODEL_PROBLEM_H
 #define LATHE_MODEL_PROBLEM_H
 
+#include "model/dtype.h"
 #include "model/expr.h"
 #include "model/target.h"
 #include "model/torch_model.h"
 #include <jansson.h>
 
 enum { MAX_RANK = 4 };
-
-#define DTYPE_TABLE(X) /* name, bytes, C type */                                                                       \
-    X(f32, 4, "float")                                                                                                 \
-    X(f64, 8, "double")                                                                                                \
-    X(i32, 4, "int")                                                                                                   \
-    X(u32, 4, "unsigned int")                                                                                          \
-    X(f16, 2, "__half")                                                                                                \
-    X(bf16, 2, "__nv_bfloat16")                                                                                        \
-    X(u8, 1, "unsigned char")
-enum dtype {
-#define X(name, bytes, ctype) DTYPE_##name,
-    DTYPE_TABLE(X)
-#undef X
-        DTYPE_COUNT
-};
-const char *dtype_name(enum dtype t);
-const char *dtype_ctype(enum dtype t);
-int dtype_bytes(enum dtype t);
-int dtype_parse(const char *name);                  /* -1 if unknown */
 
 struct dim {
     char *name;
@@ -101,7 +83,8 @@ struct launch {
     int nargs;
 };
 
-enum gemm_compute { GEMM_F32, GEMM_TF32, GEMM_F64 };
+/* float32 or double throughout; or float32 matrices rounded to a narrower type first, and summed in float32 */
+enum gemm_compute { GEMM_F32, GEMM_TF32, GEMM_F64, GEMM_BF16, GEMM_F16 };
 struct gemm {                                       /* row-major C[m,n] = op(A) op(B); shapes are the tensors' */
     int a, b, c;                                    /* as struct arg's tensor */
     bool trans_a, trans_b;
@@ -149,8 +132,8 @@ struct reference {
 
 struct tolerance {
     double atol, rtol;                              /* each element: |got - ref| <= atol + rtol |ref| */
-    double times_sgemm_error;                       /* limit on relative Frobenius error, as a multiple of the float32
-                                                       GEMM's own against fp64; 0: no limit */
+    double times_sgemm_error;                       /* limit on relative Frobenius error, as a multiple of the own error
+                                                       of a GEMM of the same types that sums in float32; 0: no limit */
     double frobenius;                               /* absolute limit on it; 0: none */
 };
 

@@ -14,12 +14,17 @@ static int by_text(const void *a, const void *b)
  * common files, the host's shim or an export define. */
 status check_macros(struct reader *r, const struct kernel *k)
 {
-    static const char *const taken[] = {"HOST", "SELFTEST", "DYNAMIC_SHARED", "EXPR_HELPERS", "EXPR_FN"};
+    static const char *const taken[] = {"HOST", "SELFTEST", "DYNAMIC_SHARED", "EXPR_HELPERS", "EXPR_FN", "TYPES"};
     char **names = NULL;
     size_t count = 0, cap = 0;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         MEM_GROW(names, count, cap);
         names[count++] = mem_strdup(taken[i]);
+    }
+    for (int i = 0; i < DTYPE_COUNT + r->p->ntensors; i++) {
+        MEM_GROW(names, count, cap);
+        names[count++] = mem_printf("DTYPE_%s", i < DTYPE_COUNT ? dtype_name((enum dtype)i)
+                                                                : r->p->tensors[i - DTYPE_COUNT].name);
     }
     for (int i = 0; i < k->nparams + k->nlets; i++) {
         const struct param *p = i < k->nparams ? &k->params[i] : NULL;
@@ -36,8 +41,8 @@ status check_macros(struct reader *r, const struct kernel *k)
     status s = LATHE_OK;
     for (size_t i = 1; i < count && !s; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
-            s = read_fail(r, "the macro LATHE_%s would be defined twice: rename a parameter, a let or a value",
-                          names[i]);
+            s = read_fail(r, "the macro LATHE_%s would be defined twice: rename a tensor, a parameter, a let or a "
+                          "value", names[i]);
     for (size_t i = 0; i < count; i++)
         mem_free(names[i]);
     mem_free(names);

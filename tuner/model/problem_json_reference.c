@@ -1,8 +1,7 @@
 /* problem_json_reference.c: what is to be computed: the epilogue's formula and the reference.
  *
  * Invariant: after read_epilogue the output's elements have index names, real ones if the problem has an epilogue;
- * every tensor that generated code must index has axes that are plain dimensions (but for the first), and a type that C++
- * converts by itself. */
+ * every tensor that generated code must index has axes that are plain dimensions (but for the first). */
 #include "model/problem_read.h"
 
 #include "base/mem.h"
@@ -64,11 +63,9 @@ bool epilogue_uses_tensor(const struct problem *p, int i)
     return expr_uses(p->epilogue, slot);
 }
 
-/* Tensors that generated code must index: no half types, and every axis but the first a plain dimension. */
+/* Tensors that generated code must index: every axis but the first a plain dimension. */
 static status check_epilogue_tensor(struct reader *r, const struct tensor *t)
 {
-    if (t->dtype == DTYPE_f16 || t->dtype == DTYPE_bf16)
-        return read_fail(r, "%s is of type %s, which an epilogue cannot read: use f32", t->name, dtype_name(t->dtype));
     for (int i = 1; i < t->rank; i++)
         if (problem_find_dim(r->p, expr_text(t->shape[i])) < 0)
             return read_fail(r, "%s: `%.60s` is not the plain name of a dimension, which an epilogue needs to index it",

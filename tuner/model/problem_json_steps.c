@@ -46,6 +46,36 @@ status read_gemm(struct reader *r, const struct kernel *k, const struct table *t
     return s ? read_because(r, s) : s;
 }
 
+/* In what a gemm of such matrices computes. */
+static status read_compute(struct reader *r, const json_t *j, enum dtype matrices, enum gemm_compute *out)
+{
+    static const struct {
+        const char *name;
+        enum gemm_compute compute;
+    } all[] = {{"f32", GEMM_F32}, {"tf32", GEMM_TF32}, {"bf16", GEMM_BF16}, {"f16", GEMM_F16}, {"f64", GEMM_F64}};
+    const char *name = node_text(j), *expected = "'f32', as the sums are";
+    int first = 0, last = 0;
+    if (matrices == DTYPE_f32) {
+        expected = "'f32', 'tf32', 'bf16' or 'f16'";
+        last = 3;
+    } else if (matrices == DTYPE_f64) {
+        expected = "'f64', as the matrices are";
+        first = last = 4;
+    }
+    *out = all[first].compute;
+    if (!j)
+        return LATHE_OK;
+    for (int i = first; name && i <= last; i++)
+        if (strcmp(name, all[i].name) == 0) {
+            *out = all[i].compute;
+            return LATHE_OK;
+        }
+    size_t mark = at_enter(r, ".compute");
+    status s = read_wrong(r, j, expected);
+    at_leave(r, mark);
+    return s;
+}
+
 static status read_gemm_step(struct reader *r, struct kernel *k, json_t *j, struct step *out)
 {
     static const char *const keys[] = {"trans_a", "trans_b", "compute", "when", NULL};
@@ -58,22 +88,15 @@ static status read_gemm_step(struct reader *r, struct kernel *k, json_t *j, stru
     TRY(read_gemm(r, k, &t, g));
     const struct tensor *a = problem_buffer(r->p, k, g->a), *b = problem_buffer(r->p, k, g->b),
                         *c = problem_buffer(r->p, k, g->c);
-    if (a->dtype != b->dtype || a->dtype != c->dtype || (a->dtype != DTYPE_f32 && a->dtype != DTYPE_f64))
-        return read_fail(r, "a gemm step works on f32 or on f64 matrices; %s, %s and %s are %s, %s and %s", a->name,
-                         b->name, c->name, dtype_name(a->dtype), dtype_name(b->dtype), dtype_name(c->dtype));
+    bool narrow = dtype_is_16_bit_float(a->dtype);
+    if (a->dtype != b->dtype || (a->dtype != c->dtype && !(narrow && c->dtype == DTYPE_f32)) ||
+        (a->dtype != DTYPE_f32 && a->dtype != DTYPE_f64 && !narrow))
+        return read_fail(r, "a gemm step works on matrices of one type, f32, f64, f16 or bf16, and may write f32 where "
+                         "it reads f16 or bf16; %s, %s and %s are %s, %s and %s", a->name, b->name, c->name,
+                         dtype_name(a->dtype), dtype_name(b->dtype), dtype_name(c->dtype));
     if (g->c < r->p->ntensors && !r->p->tensors[g->c].output)
         return read_fail(r, "a gemm cannot write %s, which is an input", c->name);
-    const json_t *compute = table_get(&t, "compute");
-    const char *name = node_text(compute);
-    bool is_f32 = a->dtype == DTYPE_f32;
-    size_t mark = at_enter(r, ".compute");
-    g->compute = is_f32 ? GEMM_F32 : GEMM_F64;
-    if (name && is_f32 && strcmp(name, "tf32") == 0)
-        g->compute = GEMM_TF32;
-    else if (compute && !(name && strcmp(name, is_f32 ? "f32" : "f64") == 0))
-        return read_wrong(r, compute, is_f32 ? "'f32' or 'tf32'" : "'f64', as the matrices are");
-    at_leave(r, mark);
-    return LATHE_OK;
+    return read_compute(r, table_get(&t, "compute"), a->dtype, &g->compute);
 }
 
 /* One to three formulas; those not given are 1. */

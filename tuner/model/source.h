@@ -12,6 +12,8 @@
  *     its value, with LATHE_REDUCE_last_block = that value's index for every value (characters outside [A-Za-z0-9_]
  *     become _); inactive parameters have their first value. The prefix keeps them out of the way of included headers.
  *   - lets of integer or boolean type likewise, LATHE_LET_smem.
+ *   - kernels/common/types.cuh; LATHE_DTYPE_f32 and so on, a number for each type; for each tensor X of the problem the
+ *     macro LATHE_DTYPE_X, one of these, and the type LatheType_X of its elements.
  *   - struct LatheEpilogue: one member a scalar (float) and one a input tensor that the epilogue names or that is the
  *     bias (const T *), the dims it needs (int), and
  *         __device__ __forceinline__ float operator()(float acc, int m, int n) const
@@ -41,6 +43,7 @@ void epilogue_fields(const struct problem *p, struct field **fields, int *count)
 /* As -D options ("LATHE_BM=128", one string each) and as text. */
 status source_defines(const struct kernel *k, const struct value *slots, char ***defines, int *count, struct err *e);
 void source_defines_free(char **defines, int count);
+/* The types, then the struct. */
 status source_epilogue(const struct problem *p, struct strbuf *b, struct err *e);
 status source_epilogue_reference(const struct problem *p, struct strbuf *b, struct err *e);
 

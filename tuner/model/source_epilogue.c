@@ -1,11 +1,28 @@
-/* source_epilogue.c: the epilogue's formula as the struct that kernels call (float) and as its twin for the verifier
- * (double). Both have the members that epilogue_fields lists, in that order, so the same bytes serve both. */
+/* source_epilogue.c: what is generated before a source: the tensors' types, then the epilogue's formula as the struct
+ * that kernels call (float), or as its twin for the verifier (double). Both structs have the members that
+ * epilogue_fields lists, in that order, so the same bytes serve both. */
 #include "model/source.h"
 
 #include "base/mem.h"
 #include "model/problem_internal.h"
 #include <ctype.h>
 #include <string.h>
+
+static const char TYPES[] = {
+#include "kernels/common/types.cuh.inc"
+    , 0};
+
+static void add_types(const struct problem *p, struct strbuf *b)
+{
+    sb_add(b, TYPES);
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        sb_addf(b, "#define LATHE_DTYPE_%s %d\n", dtype_name((enum dtype)i), i);
+    for (int i = 0; i < p->ntensors; i++) {
+        const struct tensor *t = &p->tensors[i];
+        sb_addf(b, "#define LATHE_DTYPE_%s %d\ntypedef %s LatheType_%s;\n", t->name, t->dtype, dtype_ctype(t->dtype),
+                t->name);
+    }
+}
 
 static bool uses_dim(const struct problem *p, int dim)
 {
@@ -99,9 +116,13 @@ static void print_name(struct strbuf *b, int slot, char *const *index, int rank,
         return;
     }
     const struct tensor *t = slot_tensor(p, slot);
-    if (how->precision == EXPR_C_FLOAT && t->dtype != DTYPE_f32)
+    bool narrow = dtype_is_16_bit_float(t->dtype);
+    if (narrow)
+        sb_add(b, "lathe_to_float(");
+    else if (how->precision == EXPR_C_FLOAT && t->dtype != DTYPE_f32)
         sb_add(b, "(float)");                       /* the language's elements are floats */
     print_element(b, t, index, rank);
+    sb_add(b, narrow ? ")" : "");
 }
 
 static void print_members(struct strbuf *b, const struct problem *p)
@@ -141,8 +162,12 @@ static void print_z(struct strbuf *b, const struct problem *p, const char *type)
     if (p->reference.kind == REFERENCE_GEMM && p->reference.bias >= 0) {
         const struct tensor *bias = &p->tensors[p->reference.bias];
         const char *last = p->index_names[p->tensors[p->output].rank - 1];
-        bool cast = strcmp(dtype_ctype(bias->dtype), type) != 0;
-        sb_addf(b, " + %s%s%s%s[%s]", cast ? "(" : "", cast ? type : "", cast ? ")" : "", bias->name, last);
+        if (dtype_is_16_bit_float(bias->dtype))
+            sb_addf(b, " + lathe_to_float(%s[%s])", bias->name, last);
+        else if (strcmp(dtype_ctype(bias->dtype), type) != 0)
+            sb_addf(b, " + (%s)%s[%s]", type, bias->name, last);
+        else
+            sb_addf(b, " + %s[%s]", bias->name, last);
     }
     sb_add(b, ";\n");
 }
@@ -186,10 +211,12 @@ static status print_struct(const struct problem *p, const char *name, enum expr_
 
 status source_epilogue(const struct problem *p, struct strbuf *b, struct err *e)
 {
+    add_types(p, b);
     return print_struct(p, "LatheEpilogue", EXPR_C_FLOAT, b, e);
 }
 
 status source_epilogue_reference(const struct problem *p, struct strbuf *b, struct err *e)
 {
+    add_types(p, b);
     return print_struct(p, "LatheEpilogueRef", EXPR_C_DOUBLE, b, e);
 }

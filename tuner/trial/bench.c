@@ -3,7 +3,6 @@
 #include "trial/bench.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,6 +28,9 @@ static status run_support(struct bench *b, struct dev_function *f, uint32_t bloc
 }
 
 static const struct plan_buffer *tensor_of(const struct bench *b, int i) { return &b->setup.tensors.buffers[i]; }
+
+/* The number that the support kernels know a tensor's type by. */
+static int32_t type_of(const struct bench *b, int i) { return tensor_of(b, i)->dtype; }
 
 /* --- life --- */
 
@@ -59,9 +61,9 @@ static status alloc_tensors(struct bench *b, struct err *e)
     b->hash = mem_zalloc(n, sizeof *b->hash);
     for (int i = 0; i < t->ntensors; i++) {
         const struct plan_buffer *p = tensor_of(b, i);
-        if (p->dtype != DTYPE_f32)
-            return err_set(e, LATHE_SPEC, "tensor %s is %s: problem tensors are f32 in this version", p->name,
-                           dtype_name(p->dtype));
+        if (p->dtype != DTYPE_f32 && !dtype_is_16_bit_float(p->dtype))
+            return err_set(e, LATHE_SPEC, "tensor %s is %s: problem tensors are f32, f16 or bf16 in this version",
+                           p->name, dtype_name(p->dtype));
         status s = guarded_alloc(b->ops, b->dev, (uint64_t)plan_buffer_bytes(p), &b->tensors[i], e);
         if (!s && p->role == PLAN_OUTPUT)
             s = guarded_alloc(b->ops, b->dev, (uint64_t)p->count * sizeof(double), &b->exact[i], e);
@@ -112,16 +114,17 @@ static status fill_input(struct bench *b, int i, uint64_t seed, struct err *e)
 {
     const struct plan_buffer *p = tensor_of(b, i);
     int64_t count = p->count, tensor_seed = (int64_t)splitmix64(seed + (uint64_t)i * 0x51ed2701u);
+    int32_t type = type_of(b, i);
     float lo = (float)p->fill_a, hi = (float)p->fill_b;
-    void *args[] = {&b->address[i], &count, &tensor_seed, &lo, &hi};
+    void *args[] = {&b->address[i], &type, &count, &tensor_seed, &lo, &hi};
     return run_support(b, p->fill == FILL_NORMAL ? b->fill_normal : b->fill_uniform, grid_for(count), args, e);
 }
 
 static status hash_words(struct bench *b, dev_ptr at, uint64_t bytes, uint64_t *hash, struct err *e)
 {
-    int64_t words = (int64_t)(bytes / 4);
-    uint32_t blocks = grid_for(words);
-    void *args[] = {&at, &words, &b->scratch.data};
+    int64_t size = (int64_t)bytes;
+    uint32_t blocks = grid_for(size / 4);
+    void *args[] = {&at, &size, &b->scratch.data};
     status s = run_support(b, b->hash_words, blocks, args, e);
     if (s) return s;
     size_t n = (size_t)blocks * THREADS;
@@ -148,6 +151,15 @@ static bool is_exact_name(const char *buffer, const char *tensor)
     return !strncmp(buffer, "ref.", 4) && !strcmp(buffer + 4, tensor);
 }
 
+/* What a plan left in output i, as its reference. */
+static status keep_as_exact(struct bench *b, int i, struct err *e)
+{
+    int64_t count = tensor_of(b, i)->count;
+    int32_t type = type_of(b, i);
+    void *args[] = {&b->address[i], &type, &b->exact[i].data, &count};
+    return run_support(b, b->upcast, grid_for(count), args, e);
+}
+
 /* Runs the reference plan; its "ref.NAME" buffers are ours. */
 static status run_reference(struct bench *b, struct err *e)
 {
@@ -169,19 +181,16 @@ static status run_reference(struct bench *b, struct err *e)
     s = bench_poison_outputs(b, e);
     if (!s) s = pipeline_poison(&run, e);
     if (!s) s = pipeline_run(&run, e);
-    for (int i = 0; direct && i < plan->ntensors && !s; i++) {
-        if (plan->buffers[i].role != PLAN_OUTPUT) continue;
-        int64_t count = plan->buffers[i].count;
-        void *args[] = {&b->address[i], &b->exact[i].data, &count};
-        s = run_support(b, b->upcast, grid_for(count), args, e);
-    }
+    for (int i = 0; direct && i < plan->ntensors && !s; i++)
+        if (plan->buffers[i].role == PLAN_OUTPUT) s = keep_as_exact(b, i, e);
     if (!s) s = b->ops->sync(b->dev, e);
     snprintf(b->reference, sizeof b->reference, "%s", direct ? "kernel" : "fp64");
     pipeline_close(&run);
     return s;
 }
 
-/* The float32 GEMM's result in the output, compared with the reference; with no room for fp64 it is the reference. */
+/* What the GEMM that sums in float32 leaves in the output, compared with the reference; with no room for fp64 it is the
+ * reference. */
 static status run_sgemm(struct bench *b, bool as_reference, struct err *e)
 {
     const struct plan *plan = &b->setup.sgemm;
@@ -196,9 +205,7 @@ static status run_sgemm(struct bench *b, bool as_reference, struct err *e)
     for (int i = 0; i < plan->ntensors && !s; i++) {
         if (plan->buffers[i].role != PLAN_OUTPUT) continue;
         if (as_reference) {
-            int64_t count = plan->buffers[i].count;
-            void *args[] = {&b->address[i], &b->exact[i].data, &count};
-            s = run_support(b, b->upcast, grid_for(count), args, e);
+            s = keep_as_exact(b, i, e);
             continue;
         }
         struct comparison c;
@@ -210,18 +217,22 @@ static status run_sgemm(struct bench *b, bool as_reference, struct err *e)
     return s;
 }
 
-/* The float32 GEMM's error as measured; where the output has too few elements to tell (by luck it may be almost nothing),
- * at least what a running sum of k products typically has: u sqrt(k) / 3, u = 2^-24, which is within 10 % of what cuBLAS
- * SGEMM measured at k = 4096 to 32768 (docs/results.md). */
+/* The GEMM's error as measured; where the output has too few elements to tell (by luck it may be almost nothing), at
+ * least one rounding of the output, and what a running sum of k products typically has: u sqrt(k) / 3, u = 2^-24, which
+ * is within 10 % of what cuBLAS SGEMM measured at k = 4096 to 32768 (docs/results.md). */
 static double yardstick(const struct bench *b)
 {
     enum { ENOUGH_ELEMENTS = 4096 };
-    const double u = FLT_EPSILON / 2;
+    const double u = dtype_roundoff(DTYPE_f32);
     const struct plan *plan = &b->setup.sgemm;
-    double floor = u;           /* one rounding of the output is always allowed */
+    double floor = u;           /* one rounding of the sum is always allowed */
     for (int i = 0; i < plan->nsteps; i++) {
         const struct plan_step *s = &plan->steps[i];
         if (s->kind == STEP_GEMM && s->m * s->n < ENOUGH_ELEMENTS) floor = fmax(floor, u * sqrt((double)s->k) / 3);
+    }
+    for (int i = 0; i < plan->ntensors; i++) {
+        const struct plan_buffer *t = &plan->buffers[i];
+        if (t->role == PLAN_OUTPUT && t->count < ENOUGH_ELEMENTS) floor = fmax(floor, dtype_roundoff(t->dtype));
     }
     return fmax(b->sgemm_error, floor);
 }
@@ -252,7 +263,7 @@ status bench_inputs(struct bench *b, uint64_t seed, struct err *e)
     bool no_room = s && b->ops->fault(b->dev) == DEV_FAULT_RESOURCES && b->setup.sgemm.nsteps;
     if (s && !no_room) return err_prefix(e, "computing the reference");
     s = run_sgemm(b, no_room, e);
-    if (s) return err_prefix(e, "computing the float32 GEMM's own error");
+    if (s) return err_prefix(e, "computing the GEMM's own error");
     if (no_room) snprintf(b->reference, sizeof b->reference, "sgemm");
     set_limit(b);
     for (int i = 0; i < n; i++) {
@@ -287,9 +298,10 @@ static double larger(double a, double b) { return isnan(a) || isnan(b) ? NAN : a
 status bench_compare(struct bench *b, int tensor, struct comparison *out, struct err *e)
 {
     int64_t count = tensor_of(b, tensor)->count;
+    int32_t type = type_of(b, tensor);
     double atol = b->setup.tolerance.atol, rtol = b->setup.tolerance.rtol;
     uint32_t blocks = grid_for(count);
-    void *args[] = {&b->address[tensor], &b->exact[tensor].data, &count, &atol, &rtol, &b->scratch.data};
+    void *args[] = {&b->address[tensor], &type, &b->exact[tensor].data, &count, &atol, &rtol, &b->scratch.data};
     status s = run_support(b, b->compare, blocks, args, e);
     if (s) return s;
     size_t n = (size_t)blocks * THREADS;
@@ -328,6 +340,13 @@ static void index_text(const struct plan_buffer *p, int64_t flat, char *text, si
     if (at < size) snprintf(text + at, size - at, "]");
 }
 
+static bool is_poison(const unsigned char *element, int size)
+{
+    for (int i = 0; i < size; i++)
+        if (element[i] != 0xff) return false;
+    return true;
+}
+
 /* The sign of a NaN says nothing. */
 static void number_text(double v, char *text, size_t size)
 {
@@ -342,28 +361,27 @@ status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t
     const struct plan_buffer *p = tensor_of(b, tensor);
     const struct tolerance *t = &b->setup.tolerance;
     size_t n = (size_t)p->count;
-    float *got = mem_alloc(n * sizeof *got);
+    int size_of_one = dtype_bytes(p->dtype);
+    unsigned char *data = mem_alloc(n * (size_t)size_of_one);
     double *ref = mem_alloc(n * sizeof *ref);
-    status s = b->ops->copy_out(b->dev, got, b->address[tensor], n * sizeof *got, e);
+    status s = b->ops->copy_out(b->dev, data, b->address[tensor], n * (size_t)size_of_one, e);
     if (!s) s = b->ops->copy_out(b->dev, ref, b->exact[tensor].data, n * sizeof *ref, e);
     size_t at = 0, shown = 0, unwritten = 0;
     for (size_t i = 0; i < n && !s; i++) {
-        uint32_t word;
-        memcpy(&word, &got[i], sizeof word);
-        if (word == 0xffffffffu) unwritten++;
-        double diff = fabs((double)got[i] - ref[i]);
+        if (is_poison(data + i * (size_t)size_of_one, size_of_one)) unwritten++;
+        double got = dtype_read(p->dtype, data, (int64_t)i), diff = fabs(got - ref[i]);
         if (diff <= t->atol + t->rtol * fabs(ref[i]) || shown >= 4 || at >= size) continue;
         char index[64];
         index_text(p, (int64_t)i, index, sizeof index);
         char g[32], r[32];
-        number_text(got[i], g, sizeof g);
+        number_text(got, g, sizeof g);
         number_text(ref[i], r, sizeof r);
         at += (size_t)snprintf(text + at, size - at, "%s%s%s got %s, wanted %s", shown ? "; " : "", p->name, index, g, r);
         shown++;
     }
     if (unwritten && !s && at < size)
         snprintf(text + at, size - at, "%s%zu of %zu elements were never written", at ? "; " : "", unwritten, n);
-    mem_free(got);
+    mem_free(data);
     mem_free(ref);
     return s;
 }

@@ -30,7 +30,7 @@ struct bench {
     struct guarded flush;           /* larger than the L2 */
     uint64_t seed;                  /* of the inputs now in the tensors; 0: none */
     char reference[16];             /* "fp64", "sgemm" or "kernel" */
-    double sgemm_error;             /* relative Frobenius error of the float32 GEMM; NaN: not known */
+    double sgemm_error;             /* relative Frobenius error of the GEMM that sums in float32; NaN: not known */
     double frobenius_limit;         /* 0: none */
 };
 
@@ -39,12 +39,12 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
                   struct bench *out, struct err *e);
 void bench_close(struct bench *b);
 
-/* Fills the inputs from the seed, computes the exact outputs and the float32 GEMM's own error. */
+/* Fills the inputs from the seed, computes the exact outputs and the own error of the GEMM that sums in float32. */
 status bench_inputs(struct bench *b, uint64_t seed, struct err *e);
 
 /* Fills outputs (not inputs) with NaN. */
 status bench_poison_outputs(struct bench *b, struct err *e);
-/* Hash of a tensor's words now; of an output's reference. */
+/* Hash of a tensor's bytes now; of an output's reference. */
 status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e);
 status bench_hash_exact(struct bench *b, int tensor, uint64_t *hash, struct err *e);
 /* Evicts the L2. Queued. */

@@ -225,8 +225,8 @@ status pipeline_run(struct pipeline *p, struct err *e)
         const struct plan_step *step = &plan->steps[i];
         status s;
         if (step->kind == STEP_GEMM)
-            s = p->ops->gemm(p->dev, step, plan->buffers[step->a].dtype, p->address[step->a], p->address[step->b],
-                             p->address[step->c], e);
+            s = p->ops->gemm(p->dev, step, plan->buffers[step->a].dtype, plan->buffers[step->c].dtype,
+                             p->address[step->a], p->address[step->b], p->address[step->c], e);
         else
             s = p->ops->launch(p->dev, p->steps[i].function, step->grid, step->block, step->cluster, step->shared,
                                p->steps[i].args, e);

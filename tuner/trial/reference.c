@@ -63,6 +63,10 @@ static struct plan_step *add_launch(struct plan *plan, const char *function, int
 
 static struct plan_arg buffer_arg(int buffer) { return (struct plan_arg){.kind = PLAN_BUFFER, .buffer = buffer}; }
 static struct plan_arg int_arg(int64_t i) { return (struct plan_arg){.kind = PLAN_I64, .i = i}; }
+static struct plan_arg type_arg(const struct plan *plan, int buffer)
+{
+    return (struct plan_arg){.kind = PLAN_I32, .i = plan->buffers[buffer].dtype};
+}
 
 /* op(A) is m x k and op(B) is k x n, from the tensors' shapes. */
 static void gemm_step(struct plan *plan, const struct gemm *g, int a, int b, int c, enum gemm_compute compute)
@@ -83,21 +87,27 @@ static void gemm_step(struct plan *plan, const struct gemm *g, int a, int b, int
 
 static void upcast_step(struct plan *plan, int from, int to)
 {
-    struct plan_step *s = add_launch(plan, "lathe_upcast", 3);
+    struct plan_step *s = add_launch(plan, "lathe_upcast", 4);
     s->args[0] = buffer_arg(from);
-    s->args[1] = buffer_arg(to);
-    s->args[2] = int_arg(plan->buffers[from].count);
+    s->args[1] = type_arg(plan, from);
+    s->args[2] = buffer_arg(to);
+    s->args[3] = int_arg(plan->buffers[from].count);
 }
 
-static status epilogue_step(struct plan *plan, const struct problem *p, const char *function, int z, int y, int64_t m,
-                            int64_t n, struct err *e)
+/* typed: the function is told y's type. */
+static status epilogue_step(struct plan *plan, const struct problem *p, const char *function, int z, int y, bool typed,
+                            struct err *e)
 {
-    struct plan_step *s = add_launch(plan, function, 5);
-    s->args[0] = buffer_arg(z);
-    s->args[1] = buffer_arg(y);
-    s->args[2] = int_arg(m);
-    s->args[3] = int_arg(n);
-    return plan_epilogue_arg(p, &s->args[4], e);
+    const struct plan_step *gemm = &plan->steps[plan->nsteps - 1];
+    int64_t m = gemm->m, n = gemm->n;
+    struct plan_step *s = add_launch(plan, function, 5 + typed);
+    struct plan_arg *arg = s->args;
+    *arg++ = buffer_arg(z);
+    *arg++ = buffer_arg(y);
+    if (typed) *arg++ = type_arg(plan, y);
+    *arg++ = int_arg(m);
+    *arg++ = int_arg(n);
+    return plan_epilogue_arg(p, arg, e);
 }
 
 static status gemm_plans(const struct problem *p, struct plan *reference, struct plan *sgemm, struct err *e)
@@ -119,12 +129,11 @@ static status gemm_plans(const struct problem *p, struct plan *reference, struct
     upcast_step(reference, g->a, a);
     upcast_step(reference, g->b, b);
     gemm_step(reference, g, a, b, z, GEMM_F64);
-    int64_t m = reference->steps[reference->nsteps - 1].m, n = reference->steps[reference->nsteps - 1].n;
-    s = epilogue_step(reference, p, "lathe_reference_f64", z, r, m, n, e);
+    s = epilogue_step(reference, p, "lathe_reference_f64", z, r, false, e);
 
     int z32 = add_buffer(sgemm, "z32", "", DTYPE_f32, size_c);
     gemm_step(sgemm, g, g->a, g->b, z32, GEMM_F32);
-    if (!s) s = epilogue_step(sgemm, p, "lathe_reference_f32", z32, g->c, m, n, e);
+    if (!s) s = epilogue_step(sgemm, p, "lathe_reference_f32", z32, g->c, true, e);
     if (s) {
         plan_free(reference);
         plan_free(sgemm);

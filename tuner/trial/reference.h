@@ -1,8 +1,9 @@
 /* reference.h: what the device worker runs to know the right answer, as plans over the problem's tensors.
  *
  * The reference plan leaves the exact outputs, in double, in a workspace buffer named "ref.NAME" for output NAME; a
- * reference kernel leaves them in the outputs themselves. The sgemm plan leaves in the output what a float32 GEMM with
- * an exact epilogue gives: its error against the reference is the yardstick of tolerance.times_sgemm_error. */
+ * reference kernel leaves them in the outputs themselves. The sgemm plan leaves in the output what a GEMM of the
+ * tensors' own type with sums in float32 and an exact epilogue gives, rounded to the output's type: its error against
+ * the reference is the yardstick of tolerance.times_sgemm_error. */
 #ifndef LATHE_TRIAL_REFERENCE_H
 #define LATHE_TRIAL_REFERENCE_H
 

@@ -445,16 +445,22 @@ static cublasStatus_t f_cublasSetMathMode(cublasHandle_t handle, cublasMath_t mo
             c[i + (size_t)j * ldc] = *alpha * sum;                                                                     \
         }
 
+static cublasStatus_t gemm_f32(cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const float *alpha,
+                               const float *a, int lda, const float *b, int ldb, const float *beta, float *c, int ldc)
+{
+    if (*beta != 0)
+        return 7;
+    GEMM(float)
+    return 0;
+}
+
 static cublasStatus_t f_cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
                                        int n, int k, const float *alpha, const float *a, int lda, const float *b,
                                        int ldb, const float *beta, float *c, int ldc)
 {
     ENTER_BLAS(cublasSgemm_v2);
-    if (*beta != 0)
-        return 7;
-    fake.gemm_compute = 68;
-    GEMM(float)
-    return 0;
+    fake.gemm_compute = FAKE_SGEMM;
+    return gemm_f32(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 static cublasStatus_t f_cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
@@ -464,7 +470,7 @@ static cublasStatus_t f_cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t 
     ENTER_BLAS(cublasDgemm_v2);
     if (*beta != 0)
         return 7;
-    fake.gemm_compute = 70;
+    fake.gemm_compute = FAKE_DGEMM;
     GEMM(double)
     return 0;
 }
@@ -476,11 +482,31 @@ static cublasStatus_t f_cublasGemmEx(cublasHandle_t handle, cublasOperation_t op
                                      cublasGemmAlgo_t algorithm)
 {
     ENTER_BLAS(cublasGemmEx);
-    if (type_a || type_b || type_c || algorithm != -1)
-        return 7;
-    int launched_as = f_cublasSgemm_v2(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     fake.gemm_compute = compute;
-    return launched_as;
+    if (type_a != type_b || algorithm != -1)
+        return 7;
+    if (type_a == CUDA_R_32F && type_c == CUDA_R_32F)
+        return gemm_f32(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    if (compute != CUBLAS_COMPUTE_32F || (type_c != type_a && type_c != CUDA_R_32F))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    enum dtype from = type_a == CUDA_R_16F ? DTYPE_f16 : DTYPE_bf16;
+    int na = m * k, nb = k * n, nc = m * n;
+    float *wide_a = calloc((size_t)na, sizeof *wide_a), *wide_b = calloc((size_t)nb, sizeof *wide_b);
+    float *sum = calloc((size_t)nc, sizeof *sum);
+    for (int i = 0; i < na; i++)
+        wide_a[i] = (float)dtype_read(from, a, i);
+    for (int i = 0; i < nb; i++)
+        wide_b[i] = (float)dtype_read(from, b, i);
+    int r = gemm_f32(op_a, op_b, m, n, k, alpha, wide_a, lda, wide_b, ldb, beta, sum, ldc);
+    for (int i = 0; i < nc; i++)
+        if (type_c == CUDA_R_32F)
+            ((float *)c)[i] = sum[i];
+        else
+            ((uint16_t *)c)[i] = from == DTYPE_f16 ? f16_from_float(sum[i]) : bf16_from_float(sum[i]);
+    free(wide_a);
+    free(wide_b);
+    free(sum);
+    return r;
 }
 
 static cublasStatus_t f_cublasGetProperty(libraryPropertyType property, int *value)

@@ -6,6 +6,8 @@
 
 #include "device/cuda_dev.h"
 
+enum { FAKE_SGEMM = 1, FAKE_DGEMM };        /* gemm_compute of a GEMM that is not cublasGemmEx's */
+
 struct fake {
     /* set by the test */
     int fail_at;                    /* which call fails (from 1), 0: none; releases are not counted and never fail */

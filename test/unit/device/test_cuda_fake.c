@@ -456,33 +456,41 @@ static void test_marks(void **state)
 
 enum { GM = 3, GN = 5, GK = 7 };
 
-/* Row-major C[m,n] = op(A) op(B) of small integers, exact in every type. */
-static void check_gemm(enum dtype dtype, enum gemm_compute compute, bool trans_a, bool trans_b)
+static void put_number(enum dtype t, void *array, int i, double x)
+{
+    switch (t) {
+    case DTYPE_f64: ((double *)array)[i] = x; break;
+    case DTYPE_f32: ((float *)array)[i] = (float)x; break;
+    case DTYPE_f16: ((uint16_t *)array)[i] = f16_from_float((float)x); break;
+    default: ((uint16_t *)array)[i] = bf16_from_float((float)x); break;
+    }
+}
+
+/* Row-major C[m,n] = op(A) op(B) of small integers, exact in every type; called: what cuBLAS was told. */
+static void check_gemm(enum dtype from, enum dtype to, enum gemm_compute compute, int trans, int called)
 {
     struct err e = {0};
     struct dev *d = open_fake(NULL);
-    float a[GM * GK], b[GK * GN], c[GM * GN];
-    double a64[GM * GK], b64[GK * GN], c64[GM * GN];
-    bool wide = dtype == DTYPE_f64;
+    double a[GM * GK], b[GK * GN], c[GM * GN];      /* room for any type */
+    bool trans_a = trans & 1, trans_b = trans & 2;
     for (int i = 0; i < GM * GK; i++)
-        a64[i] = a[i] = (float)(i % 11 - 5);
+        put_number(from, a, i, i % 11 - 5);
     for (int i = 0; i < GK * GN; i++)
-        b64[i] = b[i] = (float)(i % 7 - 3);
+        put_number(from, b, i, i % 7 - 3);
     struct plan_step step = {.kind = STEP_GEMM, .trans_a = trans_a, .trans_b = trans_b, .compute = compute,
                              .m = GM, .n = GN, .k = GK};
-    assert_int_equal(ops->gemm(d, &step, dtype, (dev_ptr)(uintptr_t)(wide ? (void *)a64 : a),
-                               (dev_ptr)(uintptr_t)(wide ? (void *)b64 : b),
-                               (dev_ptr)(uintptr_t)(wide ? (void *)c64 : c), &e),
-                     LATHE_OK);
+    if (ops->gemm(d, &step, from, to, (dev_ptr)(uintptr_t)a, (dev_ptr)(uintptr_t)b, (dev_ptr)(uintptr_t)c, &e))
+        fail_msg("%s", e.text);
     for (int m = 0; m < GM; m++)
         for (int n = 0; n < GN; n++) {
             double want = 0;
             for (int k = 0; k < GK; k++)
-                want += a64[trans_a ? k * GM + m : m * GK + k] * b64[trans_b ? n * GK + k : k * GN + n];
-            assert_true((wide ? c64[m * GN + n] : (double)c[m * GN + n]) == want);
+                want += dtype_read(from, a, trans_a ? k * GM + m : m * GK + k) *
+                        dtype_read(from, b, trans_b ? n * GK + k : k * GN + n);
+            assert_true(dtype_read(to, c, m * GN + n) == want);
         }
     assert_int_equal(fake.math_mode, CUBLAS_DEFAULT_MATH);
-    assert_int_equal(fake.gemm_compute, wide ? 70 : compute == GEMM_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : 68);
+    assert_int_equal(fake.gemm_compute, called);
     ops->close(d);
     assert_true(fake_nothing_alive());
 }
@@ -490,10 +498,15 @@ static void check_gemm(enum dtype dtype, enum gemm_compute compute, bool trans_a
 static void test_gemm(void **state)
 {
     for (int trans = 0; trans < 4; trans++) {
-        check_gemm(DTYPE_f32, GEMM_F32, trans & 1, trans & 2);
-        check_gemm(DTYPE_f32, GEMM_TF32, trans & 1, trans & 2);
-        check_gemm(DTYPE_f64, GEMM_F64, trans & 1, trans & 2);
-        check_gemm(DTYPE_f64, GEMM_F32, trans & 1, trans & 2);
+        check_gemm(DTYPE_f32, DTYPE_f32, GEMM_F32, trans, FAKE_SGEMM);
+        check_gemm(DTYPE_f32, DTYPE_f32, GEMM_TF32, trans, CUBLAS_COMPUTE_32F_FAST_TF32);
+        check_gemm(DTYPE_f32, DTYPE_f32, GEMM_BF16, trans, CUBLAS_COMPUTE_32F_FAST_16BF);
+        check_gemm(DTYPE_f32, DTYPE_f32, GEMM_F16, trans, CUBLAS_COMPUTE_32F_FAST_16F);
+        check_gemm(DTYPE_f64, DTYPE_f64, GEMM_F64, trans, FAKE_DGEMM);
+        check_gemm(DTYPE_f16, DTYPE_f16, GEMM_F32, trans, CUBLAS_COMPUTE_32F);
+        check_gemm(DTYPE_f16, DTYPE_f32, GEMM_F32, trans, CUBLAS_COMPUTE_32F);
+        check_gemm(DTYPE_bf16, DTYPE_bf16, GEMM_F32, trans, CUBLAS_COMPUTE_32F);
+        check_gemm(DTYPE_bf16, DTYPE_f32, GEMM_F32, trans, CUBLAS_COMPUTE_32F);
     }
 }
 
@@ -502,18 +515,18 @@ static void test_gemm_refusals(void **state)
     struct err e = {0};
     struct dev *d = open_fake(NULL);
     struct plan_step step = {.kind = STEP_GEMM, .m = 3, .n = (int64_t)1 << 31, .k = 7};
-    assert_int_equal(ops->gemm(d, &step, DTYPE_f32, 256, 256, 256, &e), LATHE_DEVICE);
+    assert_int_equal(ops->gemm(d, &step, DTYPE_f32, DTYPE_f32, 256, 256, 256, &e), LATHE_DEVICE);
     assert_string_equal(e.text, "gemm 3x2147483648x7: each dimension must be 1 to 2147483647");
     assert_int_equal(ops->fault(d), DEV_FAULT_LAUNCH);
     step.n = 5;
-    assert_int_equal(ops->gemm(d, &step, DTYPE_bf16, 256, 256, 256, &e), LATHE_DEVICE);
+    assert_int_equal(ops->gemm(d, &step, DTYPE_bf16, DTYPE_f16, 256, 256, 256, &e), LATHE_DEVICE);
     says(&e, "only f32");
     step.compute = GEMM_F64;
-    assert_int_equal(ops->gemm(d, &step, DTYPE_f32, 256, 256, 256, &e), LATHE_DEVICE);
+    assert_int_equal(ops->gemm(d, &step, DTYPE_f32, DTYPE_f32, 256, 256, 256, &e), LATHE_DEVICE);
     step.compute = GEMM_F32;
     fake.fail_at = fake.calls + 1;
     fake.cublas_fail_with = CUBLAS_STATUS_EXECUTION_FAILED;
-    assert_int_equal(ops->gemm(d, &step, DTYPE_f32, 256, 256, 256, &e), LATHE_DEVICE);
+    assert_int_equal(ops->gemm(d, &step, DTYPE_f32, DTYPE_f32, 256, 256, 256, &e), LATHE_DEVICE);
     assert_string_equal(e.text, "cublasSgemm 3x5x7: CUBLAS_STATUS_EXECUTION_FAILED (13)");
     assert_int_equal(ops->fault(d), DEV_FAULT_CRASH);
     ops->close(d);
@@ -543,7 +556,7 @@ static status use(struct dev *d, struct err *e)
     if (!s) ops->mark(d, 0);
     if (!s) s = ops->launch(d, f, one, block, no_cluster, 0, NULL, e);
     if (!s) s = ops->launch(d, f, one, block, cluster, 0, NULL, e);
-    if (!s) s = ops->gemm(d, &gemm, DTYPE_f32, p, p, q, e);
+    if (!s) s = ops->gemm(d, &gemm, DTYPE_f32, DTYPE_f32, p, p, q, e);
     if (!s) ops->mark(d, 1);
     if (!s) s = ops->sync(d, e);
     if (!s && isnan(ops->elapsed_ms(d, 0, 1)))

@@ -237,14 +237,49 @@ static void sizes(void **state)
     problem_free(p);
 }
 
-static void dtype_names(void **state)
+/* A gemm step of X, W (of one type) to Z. */
+static void gemm_types(void **state)
 {
-    (void)state;
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        assert_int_equal(dtype_parse(dtype_name((enum dtype)i)), i);
-    assert_int_equal(dtype_parse("float"), -1);
-    assert_string_equal(dtype_ctype(DTYPE_bf16), "__nv_bfloat16");
-    assert_int_equal(dtype_bytes(DTYPE_f64), 8);
+    static const struct {
+        const char *from, *to, *compute;
+        enum gemm_compute is;
+        const char *refused;
+    } cases[] = {
+        {"f16", "f16", NULL, GEMM_F32, NULL},
+        {"f16", "f32", "\"f32\"", GEMM_F32, NULL},
+        {"bf16", "bf16", NULL, GEMM_F32, NULL},
+        {"bf16", "f32", NULL, GEMM_F32, NULL},
+        {"f32", "f32", NULL, GEMM_F32, NULL},
+        {"f32", "f32", "\"bf16\"", GEMM_BF16, NULL},
+        {"f32", "f32", "\"f16\"", GEMM_F16, NULL},
+        {"f64", "f64", "\"f64\"", GEMM_F64, NULL},
+        {"f16", "bf16", NULL, 0, "X, W and Z are f16, f16 and bf16"},
+        {"f16", "f64", NULL, 0, "X, W and Z are f16, f16 and f64"},
+        {"i32", "i32", NULL, 0, "expected matrices of floats"},
+        {"f16", "f16", "\"f16\"", 0, "steps[1].compute: expected 'f32', as the sums are, got the text 'f16'"},
+        {"f64", "f64", "\"f32\"", 0, "steps[1].compute: expected 'f64', as the matrices are"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *tree = fixture_tree();
+        struct problem *p = NULL;
+        struct err e = {0};
+        char from[16], to[16];
+        snprintf(from, sizeof from, "\"%s\"", cases[i].from);
+        snprintf(to, sizeof to, "\"%s\"", cases[i].to);
+        fixture_set(tree, "tensors/0/#/1", from);
+        fixture_set(tree, "tensors/1/#/1", from);
+        fixture_set(tree, "baselines/0/workspace/0/1", to);
+        fixture_set(tree, "baselines/1/workspace/0/1", to);
+        fixture_set(tree, "baselines/0/steps/0/compute", cases[i].compute);
+        status s = problem_from_json(tree, "spec.lua", NULL, &p, &e);
+        assert_int_equal(s, cases[i].refused ? LATHE_SPEC : LATHE_OK);
+        if (cases[i].refused)
+            assert_has(e.text, cases[i].refused);
+        else
+            assert_int_equal(p->kernels[problem_find_kernel(p, "cublas_tf32")].steps[0].gemm.compute, cases[i].is);
+        problem_free(p);
+        json_decref(tree);
+    }
 }
 
 struct bad {
@@ -353,7 +388,6 @@ static void bad_references(void **state)
         {"reference/bias", "\"X\"", "reference.bias: X is not of one dimension"},
         {"reference/bias", "\"Y\"", "reference.bias: Y is an output"},
         {"tensors/2/#/2", "[\"K\"]", "reference: bias: b has 512 elements, expected 1024, one for each column of Y"},
-        {"tensors/2/#/1", "\"bf16\"", "reference.bias: b is of type bf16, which an epilogue cannot read: use f32"},
         {"tensors/0/#/1", "\"i32\"", "expected matrices of floats, X and W of one type; they are i32, f32 and f32"},
         {"tensors/4", "{\"#\": [\"V\", \"f32\", [1]], \"output\": true}", "an epilogue needs exactly one output"},
         {"reference", "{\"source_text\": \"void f();\", \"steps\": []}", "reference.steps: expected at least one launch"},
@@ -385,10 +419,9 @@ static void bad_epilogue_tensors(void **state)
 {
     (void)state;
     static const struct bad cases[] = {
-        {"tensors/4", "[\"R\", \"f16\", [\"M\", \"N\"]]", "epilogue: R is of type f16, which an epilogue cannot read"},
-        {"tensors/4", "[\"R\", \"f32\", [\"M\", \"2*N\"]]", "epilogue: R: `2*N` is not the plain name of a dimension"},
+        {"tensors/4", "[\"R\", \"f16\", [\"M\", \"2*N\"]]", "epilogue: R: `2*N` is not the plain name of a dimension"},
     };
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *tree = fixture_tree();
         struct problem *p;
         struct err e;
@@ -457,6 +490,10 @@ static void bad_params(void **state)
          "kernels.simt: the macro LATHE_REDUCE_a_b would be defined twice"},
         {"kernels/0/params/3/0", "\"HOST\"", "kernels.simt: the macro LATHE_HOST would be defined twice"},
         {"kernels/0/params/3/0", "\"LET_smem\"", "kernels.simt: the macro LATHE_LET_smem would be defined twice"},
+        {"kernels/0/params/3/0", "\"DTYPE_X\"", "kernels.simt: the macro LATHE_DTYPE_X would be defined twice"},
+        {"kernels/0/params/3/0", "\"DTYPE_bf16\"", "kernels.simt: the macro LATHE_DTYPE_bf16 would be defined twice"},
+        {"tensors/4", "[\"f16\", \"f32\", [1]]", "kernels.simt: the macro LATHE_DTYPE_f16 would be defined twice: rename a "
+                                                  "tensor, a parameter, a let or a value"},
         {"kernels/0/params/1/0", "\"BM\"", "kernels.simt.params[2]: 'BM' cannot be a parameter's name: it is a parameter"},
         {"kernels/0/params/1/0", "\"K\"", "it is a dimension already"},
         {"kernels/0/params/1/0", "\"Y\"", "it is a tensor already"},
@@ -507,12 +544,15 @@ static void bad_steps(void **state)
         {"baselines/0/steps/1/args/1", "\"Z\"", "baselines.cublas_tf32: no step has the output Y among its arguments"},
         {"baselines/1/checked", NULL, "baselines.cublas_alone: no step has the output Y among its arguments"},
         {"baselines/0/source_text", NULL, "baselines.cublas_tf32.source: epilogue.cu: cannot open"},
-        {"baselines/0/steps/0/compute", "\"f16\"", "steps[1].compute: expected 'f32' or 'tf32', got the text 'f16'"},
+        {"baselines/0/steps/0/compute", "\"f64\"", "steps[1].compute: expected 'f32', 'tf32', 'bf16' or 'f16', got the "
+                                                 "text 'f64'"},
         {"baselines/0/steps/0/bias", "\"b\"", "baselines.cublas_tf32.steps[1]: unknown key 'bias'"},
         {"baselines/0/steps/0/trans_b", "false", "baselines.cublas_tf32.steps[1]: the shapes do not match: axis 2 of X is K"},
         {"baselines/0/steps/0/#/2", "\"ZZ\"", "steps[1][3]: expected the name of a tensor or workspace buffer, got 'ZZ' (did "
                                               "you mean 'Z'?)"},
-        {"baselines/0/workspace/0/1", "\"f64\"", "a gemm step works on f32 or on f64 matrices; X, W and Z are f32, f32 and f64"},
+        {"baselines/0/workspace/0/1", "\"f64\"", "a gemm step works on matrices of one type, f32, f64, f16 or bf16, and may "
+                                              "write f32 where it reads f16 or bf16; X, W and Z are f32, f32 and f64"},
+        {"baselines/0/workspace/0/1", "\"bf16\"", "X, W and Z are f32, f32 and bf16"},
     };
     (void)state;
     REFUSED(cases);
@@ -596,6 +636,7 @@ static void bad_combinations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gemm_types),
         cmocka_unit_test(problem_fields),
         cmocka_unit_test(kernels_by_name),
         cmocka_unit_test(kernel_fields),
@@ -604,7 +645,6 @@ int main(void)
         cmocka_unit_test(tree_is_copied_and_reads_back),
         cmocka_unit_test(sources_are_embedded),
         cmocka_unit_test(sizes),
-        cmocka_unit_test(dtype_names),
         cmocka_unit_test(bad_problems),
         cmocka_unit_test(bad_references),
         cmocka_unit_test(bad_epilogue_tensors),

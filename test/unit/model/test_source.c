@@ -209,6 +209,32 @@ static void epilogue_text(void **state)
     problem_free(p);
 }
 
+/* What stands before the struct: each tensor's type. */
+static void types_text(void **state)
+{
+    (void)state;
+    json_t *tree = fixture_tree();
+    struct strbuf b = {0};
+    char line[100];
+    fixture_set(tree, "tensors/2/#/1", "\"bf16\"");
+    fixture_set(tree, "tensors/3/#/1", "\"f16\"");
+    struct problem *p = fixture_problem(tree);
+    assert_int_equal(source_epilogue(p, &b, NULL), LATHE_OK);
+    const char *const types[] = {"f32", "f64", "i32", "u32", "f16", "bf16", "u8"};
+    for (int i = 0; i < (int)(sizeof types / sizeof *types); i++) {
+        snprintf(line, sizeof line, "#define LATHE_DTYPE_%s %d\n", types[i], dtype_parse(types[i]));
+        assert_has(sb_str(&b), line);
+    }
+    assert_has(sb_str(&b), "typedef float LatheType_X;\n");
+    assert_has(sb_str(&b), "typedef lathe_bf16 LatheType_b;\n");
+    snprintf(line, sizeof line, "#define LATHE_DTYPE_Y %d\ntypedef lathe_f16 LatheType_Y;\n", DTYPE_f16);
+    assert_has(sb_str(&b), line);
+    assert_has(sb_str(&b), "    const lathe_bf16 *b; // [N]\n");
+    assert_has(sb_str(&b), "float z = acc + lathe_to_float(b[n]);\n");
+    sb_free(&b);
+    problem_free(p);
+}
+
 static void fields(void **state)
 {
     (void)state;
@@ -241,6 +267,7 @@ static void fields(void **state)
 enum { ROWS = 3, COLS = 4, DEPTH = 5 };
 static float bias[COLS], residual[ROWS * COLS], cube[ROWS * COLS * DEPTH];
 static int steps[COLS];
+static uint16_t half_rows[ROWS], brain_columns[COLS];
 
 static double element(void *ctx, int slot, const int64_t *index, int rank)
 {
@@ -252,6 +279,10 @@ static double element(void *ctx, int slot, const int64_t *index, int rank)
         return cube[(index[0] * COLS + index[1]) * DEPTH + index[2]];
     if (strcmp(name, "I") == 0)
         return steps[index[0]];
+    if (strcmp(name, "H") == 0)
+        return f16_to_float(half_rows[index[0]]);
+    if (strcmp(name, "B") == 0)
+        return bf16_to_float(brain_columns[index[0]]);
     return bias[index[0]];
 }
 
@@ -285,6 +316,7 @@ static const char *const epilogues[] = {
     "z + I[n] / I[0] + I[n] % 2",
     "N - m",
     "tanh(z) / (M * 1.0 + n // 2)",
+    "z * B[n] + H[m]",
 };
 enum { EPILOGUES = sizeof epilogues / sizeof epilogues[0] };
 
@@ -296,6 +328,8 @@ static struct problem *epilogue_problem(int i)
     fixture_set(tree, "tensors/4", "[\"R\", \"f32\", [\"M\", \"N\"]]");
     fixture_set(tree, "tensors/5", "[\"C3\", \"f32\", [\"M\", \"N\", \"K\"]]");
     fixture_set(tree, "tensors/6", "[\"I\", \"i32\", [\"N\"]]");
+    fixture_set(tree, "tensors/7", "[\"H\", \"f16\", [\"M\"]]");
+    fixture_set(tree, "tensors/8", "[\"B\", \"bf16\", [\"N\"]]");
     char *text = epilogues[i] ? mem_printf("\"%s\"", epilogues[i]) : NULL;
     fixture_set(tree, "epilogue", text);
     mem_free(text);
@@ -310,7 +344,7 @@ static char *epilogue_library(void)
     struct strbuf b = {0};
     struct err e = {0};
     sb_add(&b, "#include <math.h>\n#include <stddef.h>\n#include <string.h>\n#define __device__\n"
-               "#define __forceinline__ inline\n");
+               "#define __forceinline__ inline\n#include \"kernels/common/types.cuh\"\n");
     sb_add(&b, expr_c_helpers());
     for (int i = 0; i < EPILOGUES; i++) {
         struct problem *p = epilogue_problem(i);
@@ -339,7 +373,8 @@ static void pack(const struct problem *p, unsigned char *bytes)
         if (f[i].kind == FIELD_TENSOR) {
             const char *name = p->tensors[f[i].index].name;
             pointer = !strcmp(name, "R") ? (void *)residual : !strcmp(name, "C3") ? (void *)cube
-                    : !strcmp(name, "I") ? (void *)steps : (void *)bias;
+                    : !strcmp(name, "I") ? (void *)steps : !strcmp(name, "H") ? (void *)half_rows
+                    : !strcmp(name, "B") ? (void *)brain_columns : (void *)bias;
             memcpy(bytes + at, &pointer, sizeof pointer);
             at += 8;
         } else if (f[i].kind == FIELD_DIM) {
@@ -390,10 +425,13 @@ static void epilogues_compute(void **state)
     for (int i = 0; i < COLS; i++) {
         bias[i] = 0.5f * (float)i - 0.75f;
         steps[i] = 4 - 3 * i;
+        brain_columns[i] = bf16_from_float(1.7f - 0.9f * (float)i);
     }
+    for (int i = 0; i < ROWS; i++)
+        half_rows[i] = f16_from_float(0.3f * (float)i - 0.2f);
     char *text = epilogue_library(), *path = put("epilogues.cc", text), command[300];
     snprintf(command, sizeof command, "c++ -std=c++17 -O1 -Wall -Wextra -Wno-unused-parameter -Wno-unused-function -Werror "
-             "-shared -fPIC -o %s/epilogues.so %s", dir, path);
+             "-I. -shared -fPIC -o %s/epilogues.so %s", dir, path);
     assert_int_equal(system(command), 0);
     snprintf(command, sizeof command, "%s/epilogues.so", dir);
     void *library = dlopen(command, RTLD_NOW);
@@ -413,6 +451,7 @@ int main(void)
         cmocka_unit_test(bad_sources),
         cmocka_unit_test(defines),
         cmocka_unit_test(epilogue_text),
+        cmocka_unit_test(types_text),
         cmocka_unit_test(fields),
         cmocka_unit_test(epilogues_compute),
     };

@@ -1,0 +1,86 @@
+# narrow.bats: problems whose tensors are f16 and bf16, alone and mixed with f32: right kernels are right, planted bugs are
+# found, also in the last element of a tensor whose bytes are no whole number of words; and exports of them build.
+
+load helper
+
+# faults SPEC: one campaign over every planted bug, at the specification's odd sizes, in faults.db
+faults() {
+    rm -f faults.db*
+    "$LATHE_BIN" tune "$TREE/test/specs/$1.lua" --device host --kernel plain --strategy exhaustive --top 0 --db faults.db -q
+}
+
+# is BUG OUTCOME TEXT
+is() {
+    local got
+    got="$(lathe query --db faults.db --csv \
+        "SELECT outcome || '|' || coalesce(reason, '') FROM trial JOIN parameter_value v ON v.trial_id = trial.id
+         WHERE v.name = 'BUG' AND v.value = '$1'" | tail -n +2 | tr -d '\r"')"
+    case "$got" in
+        "$2|"*"$3"*) ;;
+        *) echo "$1: got '$got', not $2 with '$3'"; return 1 ;;
+    esac
+}
+
+finds_all() {
+    is none ok ""
+    is one_wrong wrong "1 of 35 elements differ from the reference: Y[2,3] got"
+    is last wrong "Y[4,6] got nan"
+    is last wrong "1 of 35 elements were never written"
+    is past wrong "Y was written 0 bytes past its end"
+    is before wrong "before its start"
+    is input wrong "changed its input X"
+    [ "$(lathe query --db faults.db --csv "SELECT outcome FROM trial WHERE kernel = 'gemm'" | tail -1 | tr -d '\r')" = ok ]
+}
+
+@test "f16: planted bugs are found, the rest is right" { faults narrow; finds_all; }
+@test "bf16: planted bugs are found, the rest is right" { faults narrow_bf16; finds_all; }
+@test "bf16 to f32, with an f16 bias: planted bugs are found, the rest is right" { faults narrow_mixed; finds_all; }
+
+@test "right at other sizes, on fresh inputs, by a gemm step of 16-bit matrices too" {
+    for spec in narrow narrow_bf16; do
+        rm -f n.db*
+        split lathe tune "$TREE/test/specs/$spec.lua" --device host --size M=65,N=64,K=131 --strategy exhaustive --db n.db -q
+        [ "$status" -eq 0 ]
+        [ "$(lathe query --db n.db --csv "SELECT group_concat(kernel, ' ') FROM
+             (SELECT DISTINCT kernel FROM trial WHERE outcome = 'ok' ORDER BY kernel)" | tail -1 | tr -d '\r')" \
+            = "gemm library plain" ]
+    done
+}
+
+@test "the yardstick is the error of the types' own GEMM, output rounding included" {
+    "$LATHE_BIN" tune "$TREE/test/specs/narrow.lua" --device host --size M=65,N=64,K=131 --kernel plain \
+        --strategy exhaustive --top 0 --db n.db -q
+    lathe query --db n.db --csv "SELECT frobenius, frobenius_limit FROM verification JOIN trial ON trial.id = trial_id
+        WHERE kernel = 'gemm'" | tail -1 | tr -d '\r' >limits
+    IFS=, read -r error limit <limits
+    # f16 rounds by 2^-11 at most, by 0.4 of it as a mean: the limit is twice the error of the same pipeline
+    awk -v e="$error" -v l="$limit" 'BEGIN { exit !(e > 1e-4 && e < 3e-4 && l > 1.9 * e && l < 2.1 * e) }'
+}
+
+builds() { # FILE OPTION...
+    command -v nvcc >/dev/null || skip "no nvcc here"
+    run nvcc -std=c++17 -gencode arch=compute_80,code=sm_80 -Xcompiler -Wall,-Wextra -o out "$@"
+    if [ "$status" -ne 0 ] || [[ "$output" == *warning* ]]; then echo "$output"; return 1; fi
+}
+
+@test "exports take CUDA's own types, and build with their self-test" {
+    for spec in narrow narrow_bf16 narrow_mixed; do
+        rm -f n.db*
+        lathe tune "$TREE/test/specs/$spec.lua" --device host --strategy exhaustive --top 0 --db n.db -q || true
+        lathe export --db n.db --kernel plain -o plain.cu
+        builds plain.cu -c
+        builds plain.cu -DLATHE_SELFTEST
+        [ $spec = narrow_mixed ] && continue
+        lathe export --db n.db --kernel library -o library.cu
+        builds library.cu -DLATHE_SELFTEST -lcublas
+    done
+    grep -q 'const __nv_bfloat16 \*X, .*const __half \*b, .*float \*Y' plain.cu
+}
+
+@test "tensors that are no f32, f16 or bf16 are refused by name" {
+    sed 's/"narrow", "f16", "f16", "f16"/"narrow", "f64", "f64", "f64"/' "$TREE/test/specs/narrow.lua" >narrow.lua
+    cp "$TREE"/test/specs/narrow*.cu .
+    sed 's/f32 = 2.0 ^ -24/f64 = 2.0 ^ -53/; s/"Z", "f32"/"Z", IN/; s/, compute = "f32"//' \
+        "$TREE/test/specs/narrow_family.lua" >narrow_family.lua
+    fails 2 "tensor X is f64: problem tensors are f32, f16 or bf16" lathe tune narrow.lua --device host --db n.db -q
+}

@@ -1,0 +1,1 @@
+return include "narrow_family.lua" ("narrow_mixed", "bf16", "f32", "f16")
