@@ -21,6 +21,9 @@ struct query_filter {
     const char *kernel;                 /* NULL: any */
     const char *const *dims;            /* "M=128", all must hold */
     int ndims;
+    const char *const *tolerances;      /* "rtol=1e-3,frobenius=0": what the results were verified to; all must hold */
+    int ntolerances;
+    const char *inputs;                 /* NULL: any; the class of inputs (model/inputs.h) */
     int64_t campaign;                   /* 0: any */
     int64_t trial;                      /* 0: any */
     int top;                            /* 0: all */
@@ -30,13 +33,16 @@ struct query_filter {
  * "baseline"), eligible, time_ms, cold_ms, sustained_ms (null if not measured), rank (final place or null), error (relative
  * Frobenius or null), max_abs, mismatches, speedup (over the campaign's first baseline, or null), tflops, gbps,
  * registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, size {dim: n},
- * device, started. */
+ * device, tolerance {limit: value}, inputs, started. */
 
 /* Verified (outcome ok, eligible, role candidate) trials, best first: those with a final rank in their campaign are ranked
  * by the final's cold_ms, others by time_ms. One row a (kernel, configuration). An array. */
 status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
-/* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, state, created, seconds, trials, ok, best_ms,
+/* What the trials that query_best would list were verified to and on, each once: an array of {tolerance, inputs}. */
+status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
+
+/* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, tolerance, inputs, state, created, seconds, trials, ok, best_ms,
  * baseline_ms, speedup. */
 status query_campaigns(struct query *q, json_t **out, struct err *e);
 

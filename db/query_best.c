@@ -5,6 +5,7 @@
  * distinct configurations were met: the first meeting is a configuration's best trial. */
 #include "base/mem.h"
 #include "db/query_private.h"
+#include "model/tolerance.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,19 +42,35 @@ static status add_dim(const char *text, struct strbuf *sql, struct bindings *b, 
     return LATHE_OK;
 }
 
+/* "rtol=1e-3,frobenius=0" as conditions on the campaign. */
+static status add_tolerance(const char *text, struct strbuf *sql, struct bindings *b, struct err *e)
+{
+    struct tolerance t = {0};
+    unsigned named = 0;
+    status s = tolerance_parse(text, &t, &named, e);
+    if (s)
+        return err_prefix(e, "--tolerance");
+    for (int l = 0; l < TOLERANCE_COUNT; l++) {
+        if (!(named & 1u << l))
+            continue;
+        sb_addf(sql, " AND json_extract(c.tolerance, '$.%s') = ?", tolerance_name((enum tolerance_limit)l));
+        bind(b, sql_real(tolerance_get(&t, (enum tolerance_limit)l)));
+    }
+    return LATHE_OK;
+}
+
 /* The index is named so that the plan does not depend on statistics; for one trial its id is the way. */
 static const char *index_for(const struct query_filter *f)
 {
     return f->trial ? "" : f->campaign ? " INDEXED BY trial_campaign_score" : " INDEXED BY trial_score";
 }
 
-static status make_statement(const struct query_filter *f, struct strbuf *sql, struct bindings *b, char **names,
-                             struct err *e)
+/* columns: of trial t and campaign c. */
+static status make_statement(const struct query_filter *f, const char *columns, struct strbuf *sql, struct bindings *b,
+                             char **names, struct err *e)
 {
-    sb_addf(sql,
-            "SELECT t.id, c.problem_id, c.device_id, c.size, t.kernel, t.configuration FROM trial t%s "
-            "CROSS JOIN campaign c ON c.id = t.campaign_id WHERE t.score_ms IS NOT NULL",
-            index_for(f));
+    sb_addf(sql, "SELECT %s FROM trial t%s CROSS JOIN campaign c ON c.id = t.campaign_id WHERE t.score_ms IS NOT NULL",
+            columns, index_for(f));
     if (f->trial) {
         sb_add(sql, " AND t.id = ?");
         bind(b, sql_int(f->trial));
@@ -66,7 +83,7 @@ static status make_statement(const struct query_filter *f, struct strbuf *sql, s
         sb_add(sql, " AND t.kernel = ?");
         bind(b, sql_text(f->kernel));
     }
-    if (f->problem || f->device || f->ndims > 0) {
+    if (f->problem || f->device || f->ndims > 0 || f->ntolerances > 0 || f->inputs) {
         sb_add(sql, " AND t.campaign_id IN (SELECT c.id FROM campaign c JOIN problem p ON p.id = c.problem_id "
                     "JOIN device d ON d.id = c.device_id WHERE true");
         if (f->problem) {
@@ -77,23 +94,33 @@ static status make_statement(const struct query_filter *f, struct strbuf *sql, s
             sb_add(sql, " AND ? COLLATE NOCASE IN (d.name, d.kind, d.handle)");
             bind(b, sql_text(f->device));
         }
-        for (int i = 0; i < f->ndims; i++) {
-            status st = add_dim(f->dims[i], sql, b, &names[i], e);
-            if (st)
-                return st;
+        if (f->inputs) {
+            sb_add(sql, " AND c.inputs = ?");
+            bind(b, sql_text(f->inputs));
         }
+        status st = LATHE_OK;
+        for (int i = 0; i < f->ndims && !st; i++)
+            st = add_dim(f->dims[i], sql, b, &names[i], e);
+        for (int i = 0; i < f->ntolerances && !st; i++)
+            st = add_tolerance(f->tolerances[i], sql, b, e);
+        if (st)
+            return st;
         sb_add(sql, ")");
     }
     sb_add(sql, " ORDER BY t.score_ms, t.time_ms, t.id");
     return LATHE_OK;
 }
 
-/* Whether this row's (problem, device, size, kernel, configuration) is met for the first time. */
+enum { KEY_COLUMNS = 8 };
+static const char ROW[] = "t.id, c.problem_id, c.device_id, c.size, c.tolerance, c.inputs, t.kernel, t.configuration";
+
+/* Whether this row's columns behind the id are met for the first time. */
 static bool first_meeting(json_t *met, sqlite3_stmt *st)
 {
-    char *key = mem_printf("%" PRId64 " %" PRId64 "\n%s\n%s\n%s", (int64_t)sqlite3_column_int64(st, 1),
-                           (int64_t)sqlite3_column_int64(st, 2), (const char *)sqlite3_column_text(st, 3),
-                           (const char *)sqlite3_column_text(st, 4), (const char *)sqlite3_column_text(st, 5));
+    struct strbuf text = {0};
+    for (int i = 1; i < KEY_COLUMNS; i++)
+        sb_addf(&text, "%s\n", (const char *)sqlite3_column_text(st, i));
+    char *key = sb_take(&text);
     bool first = !json_object_get(met, key);
     if (first)
         json_object_set_new_nocheck(met, key, json_true());
@@ -117,21 +144,33 @@ static status walk(struct query *q, sqlite3_stmt *st, int top, json_t *list, str
     return s;
 }
 
-static status best_body(struct query *q, const void *args, json_t **out, struct err *e)
+/* {tolerance, inputs} of each row. */
+static status list_conditions(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
 {
-    const struct query_filter *f = args;
+    bool row;
+    status s;
+    while (!(s = query_step(q, st, &row, e)) && row)
+        json_array_append_new(list, json_pack("{s:o, s:o}", "tolerance", query_tree(st, 0), "inputs", query_column(st, 1)));
+    return s;
+}
+
+/* Runs the statement of a filter, and gives the list that `visit` makes of its rows. */
+static status visit_rows(struct query *q, const struct query_filter *f, const char *columns,
+                         status (*visit)(struct query *, sqlite3_stmt *, int, json_t *, struct err *), json_t **out,
+                         struct err *e)
+{
     struct strbuf sql = {0};
     struct bindings b = {0};
     char **names = mem_zalloc((size_t)f->ndims + 1, sizeof *names);
     sqlite3_stmt *st = NULL;
     json_t *list = json_array();
-    status s = make_statement(f, &sql, &b, names, e);
+    status s = make_statement(f, columns, &sql, &b, names, e);
     if (!s)
         s = sql_prepare(&q->sql, sb_str(&sql), &st, e);
     if (!s)
         s = sql_bind(&q->sql, st, b.v, b.n, e);
     if (!s)
-        s = walk(q, st, f->top, list, e);
+        s = visit(q, st, f->top, list, e);
     sqlite3_finalize(st);
     for (int i = 0; i < f->ndims; i++)
         mem_free(names[i]);
@@ -143,6 +182,21 @@ static status best_body(struct query *q, const void *args, json_t **out, struct 
     else
         *out = list;
     return s;
+}
+
+static status best_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    return visit_rows(q, args, ROW, walk, out, e);
+}
+
+static status conditions_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    return visit_rows(q, args, "DISTINCT c.tolerance, c.inputs", list_conditions, out, e);
+}
+
+status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, conditions_body, f, out, e);
 }
 
 status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e)

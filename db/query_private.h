@@ -53,6 +53,9 @@ status query_step(struct query *q, sqlite3_stmt *st, bool *row, struct err *e);
 /* A column as JSON: a number that is not finite is null, text is made valid UTF-8, a blob is hexadecimal text. */
 json_t *query_column(sqlite3_stmt *st, int i);
 
+/* A column of JSON text as a tree; null if it is none. */
+json_t *query_tree(sqlite3_stmt *st, int i);
+
 /* The trial object of query.h; LATHE_NOTHING if there is no such trial. */
 status query_trial(struct query *q, int64_t id, json_t **out, struct err *e);
 /* An array of trial objects: those whose ids `which` gives for `id`. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, TRIAL_SIZE };
+enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, TRIAL_SIZE, TRIAL_TREE };
 
 /* key, column of the view trial_report, how the column becomes the value. TRIAL_SECONDS go into one object. */
 #define TRIAL_TABLE(X)                                                                                                 \
@@ -39,6 +39,8 @@ enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, T
     X("problem", "problem", VALUE)                                                                                     \
     X("size", "campaign_id", SIZE)                                                                                     \
     X("device", "device", VALUE)                                                                                       \
+    X("tolerance", "tolerance", TREE)                                                                                  \
+    X("inputs", "inputs", VALUE)                                                                                       \
     X("started", "started", VALUE)
 
 static const struct {
@@ -84,6 +86,13 @@ status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e
     return s;
 }
 
+json_t *query_tree(sqlite3_stmt *st, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(st, i);
+    json_t *tree = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    return tree ? tree : json_null();
+}
+
 /* Puts KEYS[i] into the trial. */
 static status set_key(struct query *q, sqlite3_stmt *st, int i, json_t *trial, struct err *e)
 {
@@ -91,6 +100,7 @@ static status set_key(struct query *q, sqlite3_stmt *st, int i, json_t *trial, s
     status s = LATHE_OK;
     switch (KEYS[i].kind) {
     case TRIAL_VALUE: value = query_column(st, i + 1); break;
+    case TRIAL_TREE: value = query_tree(st, i + 1); break;
     case TRIAL_BOOL: value = json_boolean(sqlite3_column_int(st, i + 1)); break;
     case TRIAL_CONFIGURATION: s = configuration(q, sqlite3_column_int64(st, i + 1), &value, e); break;
     case TRIAL_SIZE: s = query_size(q, sqlite3_column_int64(st, i + 1), &value, e); break;

@@ -65,6 +65,8 @@ CREATE TABLE campaign (
     tool_version TEXT NOT NULL,
     command_line TEXT NOT NULL,
     environment TEXT NOT NULL CHECK (json_valid(environment)),
+    tolerance TEXT NOT NULL CHECK (json_valid(tolerance)),
+    inputs TEXT NOT NULL,
     state TEXT NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'finished', 'interrupted', 'failed')),
     note TEXT,
     created TEXT NOT NULL,
@@ -191,7 +193,7 @@ SELECT t.id AS trial_id, t.campaign_id, t.number, t.kernel, t.configuration, t.o
        c.bytes / (coalesce(cold.median_ms, t.time_ms) * 1e6) AS gbps,
        t.registers, t.local_bytes, t.shared_static + t.shared_dynamic AS shared_bytes, t.occupancy,
        t.compile_seconds, t.load_seconds, t.verify_seconds, t.measure_seconds,
-       p.name AS problem, c.size, d.name AS device, t.started, t.ended, c.problem_id, c.device_id
+       p.name AS problem, c.size, d.name AS device, c.tolerance, c.inputs, t.started, t.ended, c.problem_id, c.device_id
 FROM trial t
 JOIN campaign c ON c.id = t.campaign_id
 JOIN problem p ON p.id = c.problem_id
@@ -209,27 +211,28 @@ LEFT JOIN trial b
 LEFT JOIN measurement bcold
        ON bcold.id = (SELECT max(m.id) FROM measurement m WHERE m.trial_id = b.id AND m.regime = 'cold');
 
--- Every configuration that may win, once (at its best), with its place within its problem, size and device. Places are
--- given before the rest is looked up, so that asking for the first few does not report on all.
+-- Every configuration that may win, once (at its best), with its place within its problem, size, device, tolerance and
+-- inputs. Places are given before the rest is looked up, so that asking for the first few does not report on all.
 CREATE VIEW leaderboard AS
 SELECT u.place, r.problem, r.size, r.device, r.kernel, r.configuration, r.time_ms, r.cold_ms, r.sustained_ms,
        r.final_rank, r.error, r.speedup, r.tflops, r.gbps, r.score_ms, r.trial_id, r.campaign_id, r.problem_id,
-       r.device_id
-FROM (SELECT o.id, row_number() OVER (PARTITION BY o.problem_id, o.size, o.device_id
+       r.device_id, r.tolerance, r.inputs
+FROM (SELECT o.id, row_number() OVER (PARTITION BY o.problem_id, o.size, o.device_id, o.tolerance, o.inputs
                                       ORDER BY o.score_ms, o.time_ms, o.id) AS place
-      FROM (SELECT t.id, t.score_ms, t.time_ms, c.problem_id, c.size, c.device_id,
-                   row_number() OVER (PARTITION BY c.problem_id, c.size, c.device_id, t.kernel, t.configuration
-                                      ORDER BY t.score_ms, t.time_ms, t.id) AS repeat
+      FROM (SELECT t.id, t.score_ms, t.time_ms, c.problem_id, c.size, c.device_id, c.tolerance, c.inputs,
+                   row_number() OVER (PARTITION BY c.problem_id, c.size, c.device_id, c.tolerance, c.inputs, t.kernel,
+                                      t.configuration ORDER BY t.score_ms, t.time_ms, t.id) AS repeat
             FROM trial t JOIN campaign c ON c.id = t.campaign_id WHERE t.score_ms IS NOT NULL) AS o
       WHERE o.repeat = 1) AS u
 JOIN trial_report r ON r.trial_id = u.id;
 
--- The winner of each problem, size and device: the leaderboard's first places, from each campaign's best.
+-- The winner of each problem, size, device, tolerance and inputs: the leaderboard's first places, from each campaign's
+-- best.
 CREATE VIEW best AS
 SELECT u.place, r.problem, r.size, r.device, r.kernel, r.configuration, r.time_ms, r.cold_ms, r.sustained_ms,
        r.final_rank, r.error, r.speedup, r.tflops, r.gbps, r.score_ms, r.trial_id, r.campaign_id, r.problem_id,
-       r.device_id
-FROM (SELECT t.id, row_number() OVER (PARTITION BY c.problem_id, c.size, c.device_id
+       r.device_id, r.tolerance, r.inputs
+FROM (SELECT t.id, row_number() OVER (PARTITION BY c.problem_id, c.size, c.device_id, c.tolerance, c.inputs
                                       ORDER BY t.score_ms, t.time_ms, t.id) AS place
       FROM campaign c
       JOIN trial t ON t.id = (SELECT x.id FROM trial x WHERE x.campaign_id = c.id AND x.score_ms IS NOT NULL

@@ -265,9 +265,10 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
         st = problem_flops(c->problem, &flops, &bytes, e);
     if (st)
         return st;
-    struct strbuf size = {0}, environment = {0};
+    struct strbuf size = {0}, environment = {0}, tolerance = {0};
     problem_size_text(c->problem, &size);
     environment_text(&environment);
+    tolerance_json(&c->problem->tolerance, &tolerance);
     int64_t space = c->space_size > INT64_MAX ? INT64_MAX : (int64_t)c->space_size;
     st = store_run(s, STATEMENT_campaign_add, doing,
                    SQL_VALUES(sql_int(problem), sql_int(device), sql_int(strategy), sql_text(sb_str(&size)),
@@ -276,11 +277,13 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
                               c->budget_trials > 0 ? sql_int(c->budget_trials) : sql_null(),
                               c->budget_seconds > 0 ? sql_real(c->budget_seconds) : sql_null(), sql_int(space),
                               sql_text(or_empty(c->tool_version)), sql_text(or_empty(c->command_line)),
-                              sql_text(sb_str(&environment)), sql_text(now)),
+                              sql_text(sb_str(&environment)), sql_text(sb_str(&tolerance)), sql_text(inputs_name(c->inputs)),
+                              sql_text(now)),
                    e);
     *id = sqlite3_last_insert_rowid(s->sql.db);
     sb_free(&size);
     sb_free(&environment);
+    sb_free(&tolerance);
     for (int i = 0; !st && i < c->problem->ndims; i++)
         st = store_run(s, STATEMENT_campaign_dim_add, doing,
                        SQL_VALUES(sql_int(*id), sql_text(c->problem->dims[i].name), sql_int(c->problem->dims[i].value),

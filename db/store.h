@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "model/config.h"
+#include "model/inputs.h"
 #include "model/result.h"
 
 struct store;
@@ -25,6 +26,7 @@ struct campaign_record {
     uint64_t seed;
     int64_t budget_trials;              /* 0: none */
     double budget_seconds;              /* 0: none */
+    enum inputs inputs;                 /* its tolerance is the problem's */
     const char *tool_version, *command_line;
     uint64_t space_size;
 };
