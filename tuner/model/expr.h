@@ -7,8 +7,9 @@
  * Arithmetic is Lua 5.4's: integers are 64-bit and checked (overflow is an error), `/` always divides as floats, `//`
  * is floor division, `%` floor modulo; an integer that meets a float becomes one. Functions: min max (2 or more), abs,
  * ceil_div (integers, divisor above 0), floor, ceil, round (halves away from 0; all three give integers),
- * select(condition, a, b), clamp(x, lo, hi), pow, sqrt, rsqrt, exp, expm1, log, log1p, tanh, erf, sigmoid, sin, cos,
- * is_pow2, log2 (of a power of two only, an integer). min, max and clamp of a NaN give a NaN.
+ * select(condition, a, b), clamp(x, lo, hi), pow, sqrt, rsqrt, exp, expm1, log, log1p, tanh, erf, sigmoid, gelu
+ * (by erf), mish (x tanh(log(1 + exp(x)))), sin, cos, is_pow2, log2 (of a power of two only, an integer). min, max and
+ * clamp of a NaN give a NaN.
  *
  * `and`, `or`, `not` and the condition of `select` take booleans only; strings can only be compared by == and !=.
  * `and`, `or`, `select` evaluate only what they need. There are no assignments and no loops: evaluation always ends.

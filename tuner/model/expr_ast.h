@@ -32,7 +32,8 @@ enum expr_op {
     OP_LT_I, OP_LE_I, OP_GT_I, OP_GE_I, OP_EQ_I, OP_NE_I,
     OP_ADD_F, OP_SUB_F, OP_MUL_F, OP_DIV_F, OP_FLOOR_DIV_F, OP_MOD_F, OP_NEG_F, OP_ABS_F, OP_MIN_F, OP_MAX_F, OP_POW,
     OP_LT_F, OP_LE_F, OP_GT_F, OP_GE_F, OP_EQ_F, OP_NE_F,
-    OP_SQRT, OP_RSQRT, OP_EXP, OP_EXPM1, OP_LOG, OP_LOG1P, OP_TANH, OP_ERF, OP_SIGMOID, OP_SIN, OP_COS,
+    OP_SQRT, OP_RSQRT, OP_EXP, OP_EXPM1, OP_LOG, OP_LOG1P, OP_TANH, OP_ERF, OP_SIGMOID, OP_GELU, OP_MISH,
+    OP_SIN, OP_COS,
     OP_FLOOR, OP_CEIL, OP_ROUND,
     OP_NOT, OP_EQ_B, OP_NE_B, OP_EQ_S, OP_NE_S,
     OP_MOVE, OP_JUMP, OP_JUMP_FALSE, OP_JUMP_TRUE, OP_ELEMENT, /* only in code, never in a node */
@@ -93,6 +94,8 @@ enum expr_typing {
     X(TANH, "tanh", 1, 1, FLOAT, NONE, TANH)                                                                           \
     X(ERF, "erf", 1, 1, FLOAT, NONE, ERF)                                                                              \
     X(SIGMOID, "sigmoid", 1, 1, FLOAT, NONE, SIGMOID)                                                                  \
+    X(GELU, "gelu", 1, 1, FLOAT, NONE, GELU)                                                                           \
+    X(MISH, "mish", 1, 1, FLOAT, NONE, MISH)                                                                           \
     X(SIN, "sin", 1, 1, FLOAT, NONE, SIN)                                                                              \
     X(COS, "cos", 1, 1, FLOAT, NONE, COS)                                                                              \
     X(IS_POW2, "is_pow2", 1, 1, INT_TEST, IS_POW2, NONE)                                                               \

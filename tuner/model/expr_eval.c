@@ -86,6 +86,13 @@ static inline double float_max(double a, double b)
     return a > b || a != a ? a : b;
 }
 
+/* x tanh(log(1 + exp(x))): see expr_c_helpers.c. */
+static double mish(double x)
+{
+    double e = exp(fmin(x, 20)), n = e * (e + 2);
+    return x * (n / (n + 2));
+}
+
 static enum expr_fault to_int(double f, struct value *out)
 {
     if (!(f >= -0x1p63 && f < 0x1p63))
@@ -163,6 +170,8 @@ static inline enum expr_fault apply_float(enum expr_op op, double a, double b, b
     case OP_TANH: r = tanh(a); break;
     case OP_ERF: r = erf(a); break;
     case OP_SIGMOID: r = 1 / (1 + exp(-a)); break;
+    case OP_GELU: r = 0.5 * a * (1 + erf(a * 0.7071067811865476)); break;
+    case OP_MISH: r = mish(a); break;
     case OP_SIN: r = sin(a); break;
     case OP_COS: r = cos(a); break;
     default: return FAULT_TYPE;

@@ -161,18 +161,15 @@ static status print_to_int(struct c_printer *p, const struct expr_node *n, enum 
     return s;
 }
 
-/* 1 / (1 + exp(-x)), and 1 / sqrt(x). */
-static status print_reciprocal(struct c_printer *p, const struct expr_node *n, enum c_level at_least)
+/* 1 / sqrt(x) */
+static status print_rsqrt(struct c_printer *p, const struct expr_node *n, enum c_level at_least)
 {
     const char *suffix = c_single(p) ? "f" : "";
-    bool sigmoid = n->form == FORM_SIGMOID, parentheses = at_least > C_PRODUCT;
+    bool parentheses = at_least > C_PRODUCT;
     c_open(p, parentheses);
-    if (sigmoid)
-        sb_addf(p->b, "1.0%s / (1.0%s + exp%s(-", suffix, suffix, suffix);
-    else
-        sb_addf(p->b, "1.0%s / sqrt%s(", suffix, suffix);
-    status s = print_as_float(p, n->first, sigmoid ? after_minus(p, n->first) : C_TERNARY);
-    sb_add(p->b, sigmoid ? "))" : ")");
+    sb_addf(p->b, "1.0%s / sqrt%s(", suffix, suffix);
+    status s = print_as_float(p, n->first, C_TERNARY);
+    sb_add(p->b, ")");
     c_close(p, parentheses);
     return s;
 }
@@ -247,7 +244,10 @@ status expr_c_print_operator(struct c_printer *p, const struct expr_node *n, enu
         return print_call(p, n, "fabs", c_single(p) ? "f" : "");
     case FORM_CEIL_DIV: return print_ceil_div(p, n, at_least);
     case FORM_FLOOR: case FORM_CEIL: case FORM_ROUND: return print_to_int(p, n, at_least);
-    case FORM_SIGMOID: case FORM_RSQRT: return print_reciprocal(p, n, at_least);
+    case FORM_SIGMOID: return print_call(p, n, "lathe_sigmoid", helper_suffix(p, n));
+    case FORM_GELU: return print_call(p, n, "lathe_gelu", helper_suffix(p, n));
+    case FORM_MISH: return print_call(p, n, "lathe_mish", helper_suffix(p, n));
+    case FORM_RSQRT: return print_rsqrt(p, n, at_least);
     case FORM_IS_POW2: return print_call(p, n, "lathe_is_pow2", "");
     case FORM_LOG2: return print_call(p, n, "lathe_log2", "");
     default: return print_call(p, n, text, c_single(p) ? "f" : "");   /* C's function of the same name */

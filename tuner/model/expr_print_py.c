@@ -167,6 +167,16 @@ static status print_reciprocal(struct py_printer *p, const struct expr_node *n, 
     return s;
 }
 
+/* torch's function, or its formula of a number. */
+static status print_activation(struct py_printer *p, const struct expr_node *n)
+{
+    bool mish = n->form == FORM_MISH;
+    if (p->tensor[n - p->x->nodes])
+        return print_call(p, mish ? "torch.nn.functional.mish" : "torch.nn.functional.gelu", n->first, "");
+    return print_call(p, mish ? "(lambda v: v * math.tanh(math.log1p(math.exp(min(v, 20.0)))))"
+                              : "(lambda v: 0.5 * v * (1.0 + math.erf(v * 0.7071067811865476)))", n->first, "");
+}
+
 /* floor, ceil and round give integers. */
 static status print_to_int(struct py_printer *p, const struct expr_node *n, enum py_level at_least)
 {
@@ -192,6 +202,7 @@ static status print_function(struct py_printer *p, const struct expr_node *n, en
     case FORM_CEIL_DIV: case FORM_IS_POW2: case FORM_LOG2:
         snprintf(name, sizeof name, "lathe_%s", expr_forms[n->form].text);
         return print_call(p, name, n->first, "");
+    case FORM_GELU: case FORM_MISH: return print_activation(p, n);
     case FORM_SIGMOID: case FORM_RSQRT:
         if (!tensor)
             return print_reciprocal(p, n, at_least);

@@ -39,7 +39,8 @@ const char *reserved_name(const char *name)
 {
     static const char *const functions[] = {
         "min", "max", "abs", "ceil_div", "floor", "ceil", "round", "select", "clamp", "pow", "sqrt", "rsqrt", "exp",
-        "expm1", "log", "log1p", "tanh", "erf", "sigmoid", "sin", "cos", "is_pow2", "log2", NULL};
+        "expm1", "log", "log1p", "tanh", "erf", "sigmoid", "gelu", "mish", "sin", "cos", "is_pow2", "log2",
+        NULL};
     static const char *const words[] = {"and", "or", "not", "true", "false", "epilogue", NULL};
     static const char *const generated[] = {"z", "acc", "stream", "workspace", "workspace_bytes", NULL};
     static const char *const cpp[] = {

@@ -223,7 +223,8 @@ static const char *const by_hand[] = {
     "select(R == 'word', x, y)", "select(R == 'other', x, y) + K", "R != 'x' and t", "pow(x, 2)", "pow(abs(x), 0.5)",
     "sqrt(abs(x))", "rsqrt(abs(x) + 1)", "1 / rsqrt(abs(y) + 1)", "exp(-abs(x))", "expm1(y / 100)", "log(abs(x) + 1)",
     "log1p(abs(y))", "tanh(x)", "erf(y)", "sigmoid(x)", "sigmoid(-x)", "sigmoid(a / 1e9)", "x * sigmoid(y) * 2",
-    "2 / sigmoid(y)", "sin(x / 1e6)", "cos(y)", "x / (1 + exp(-y / 100))",
+    "2 / sigmoid(y)", "gelu(x)", "mish(y)", "mish(-mish(x))",
+    "sin(x / 1e6)", "cos(y)", "x / (1 + exp(-y / 100))",
     "0.5 * x * (1 + erf(x * 0.7071067811865476))", "max(x, 0)", "max(x, 0) + min(x, 0) * 0.01",
     "select(x > 0, x, exp(min(x, 0)) - 1)", "u[a]", "u[abs(a) % 8]", "v[abs(a) % 4, abs(b) % 4]", "v[a, b] - u[c]",
     "x * v[0, 1] + u[2] / 4", "u[floor(x)]", "max(u[1], x)", "1e-4", "3", "2.5", "true", "a * 1e10", "K", "x + K",
@@ -264,7 +265,7 @@ static void agree_in_float(void **state)
         "max(x, 0, y)",
         "min(a, x)", "clamp(x, -1, 1)", "pow(abs(y), 1.5)", "sqrt(abs(x))", "rsqrt(abs(x) + 1)", "exp(-abs(x))",
         "expm1(y / 100)",
-        "log(abs(x) + 1)", "log1p(abs(y))", "tanh(x)", "erf(y)", "sin(y)", "cos(y)", "abs(x)", "x // 2", "x % 2",
+        "log(abs(x) + 1)", "log1p(abs(y))", "tanh(x)", "erf(y)", "gelu(x)", "mish(x)", "mish(y / 1e3)", "sin(y)", "cos(y)", "abs(x)", "x // 2", "x % 2",
         "select(t, x, a)",
         "select(x > 0, x, exp(min(x, 0)) - 1)", "0.5 * x * (1 + erf(x * 0.7071067811865476))",
         "u[3] * x + v[1, 2]", "1e-4 * x",
@@ -318,7 +319,7 @@ static void random_expr(struct strbuf *b, struct rng *r, enum value_type type, i
         "(F + F)", "(F - F)", "F * F", "F / F", "(F // F)", "(F % F)", "-F", "min(F, I)", "max(F, F, F)", "abs(F)",
         "(I / I)", "(F + I)",
         "I * F", "select(B, F, F)", "select(B, I, F)", "clamp(F, -1, 1)", "sigmoid(F)", "tanh(F)",
-        "exp(clamp(F, -5, 5))", "sqrt(F)",
+        "gelu(F)", "mish(F)", "exp(clamp(F, -5, 5))", "sqrt(F)",
         "erf(F)", "pow(F, 2)", "rsqrt(F)", "u[I % 8]", "v[abs(I) % 5, I % 3]", "(F - (F - F))", "F / (F / F)",
     };
     static const char *const bool_leaves[] = {"t", "true", "false", "R == 'word'", "R != 'word'"};

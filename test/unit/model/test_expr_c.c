@@ -20,9 +20,10 @@ static void texts(void **state)
     static const struct {
         const char *text, *in_float, *in_double;
     } cases[] = {
-        {"2.5 * x * sigmoid(x)", "2.5f * x * (1.0f / (1.0f + expf(-x)))",
-        "2.5 * (double)x * (1.0 / (1.0 + exp(-(double)x)))"},
+        {"2.5 * x * sigmoid(x)", "2.5f * x * lathe_sigmoid_f(x)", "2.5 * (double)x * lathe_sigmoid_d((double)x)"},
         {"x / (1 + exp(-x))", "x / (1.0f + expf(-x))", "(double)x / (1.0 + exp(-(double)x))"},
+        {"mish(gelu(a))", "lathe_mish_f(lathe_gelu_f((float)(long long)a))",
+         "lathe_mish_d(lathe_gelu_d((double)(long long)a))"},
         {"a + 1", "(long long)a + 1LL", "(long long)a + 1LL"},
         {"a / 2", "(float)(long long)a / 2.0f", "(double)(long long)a / 2.0"},
         {"ceil_div(a, 8)", "lathe_ceil_div((long long)a, 8LL)", "lathe_ceil_div((long long)a, 8LL)"},
