@@ -178,3 +178,29 @@ __device__ __forceinline__ bool lathe_is_last_block(unsigned *ticket, unsigned b
     __threadfence();
     return last;
 }
+
+// ---- tensor maps and programmatic launches
+
+// The type of a parameter to which a launch gives a tensor map: `const __grid_constant__ LatheTensorMap map`. What
+// cp.async.bulk.tensor (sm_90 and later) takes is its address. It is CUtensorMap, without CUDA's headers.
+struct __align__(64) LatheTensorMap {
+    unsigned long long opaque[16];
+};
+
+// Waits until every launch before this one in the queue has ended and what it wrote can be read: nothing that another
+// step of the pipeline writes or reads may be touched before. Every thread block must call it, or the launch after this
+// one cannot rely on those before it. Where the launch is not `programmatic`, before sm_90 and on the host it is so
+// already.
+__device__ __forceinline__ void lathe_grid_dependency_wait() {
+#if !LATHE_HOST && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next launch begin, if it is `programmatic`, as soon as every block has called this or ended. A hint; what
+// this launch writes is seen only after the next one has waited.
+__device__ __forceinline__ void lathe_grid_dependency_launch() {
+#if !LATHE_HOST && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}

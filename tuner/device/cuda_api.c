@@ -9,6 +9,9 @@ static const struct lib_symbol symbols[] = {
 #define X(name, symbol, args) {#symbol, offsetof(struct cuda_api, name), false},
     CUDA_FUNCTIONS(X)
 #undef X
+#define X(name, symbol, args) {#symbol, offsetof(struct cuda_api, name), true},
+    CUDA_OPTIONAL_FUNCTIONS(X)
+#undef X
 };
 
 status cuda_api_open(struct cuda_api *api, struct err *e)

@@ -15,6 +15,13 @@
 typedef enum { CUDA_RESULTS(X) } CUresult;
 typedef enum { CUDA_DEVICE_ATTRIBUTES(X) } CUdevice_attribute;
 typedef enum { CUDA_FUNCTION_ATTRIBUTES(X) } CUfunction_attribute;
+typedef enum { CUDA_LIMITS(X) } CUlimit;
+typedef enum { CUDA_ACCESS_PROPERTIES(X) } CUaccessProperty;
+typedef enum { CUDA_TENSOR_MAP_TYPES(X) } CUtensorMapDataType;
+typedef enum { CUDA_TENSOR_MAP_INTERLEAVES(X) } CUtensorMapInterleave;
+typedef enum { CUDA_TENSOR_MAP_SWIZZLES(X) } CUtensorMapSwizzle;
+typedef enum { CUDA_TENSOR_MAP_PROMOTIONS(X) } CUtensorMapL2promotion;
+typedef enum { CUDA_TENSOR_MAP_FILLS(X) } CUtensorMapFloatOOBfill;
 enum { CUDA_FLAGS(X) };
 #undef X
 
@@ -30,16 +37,32 @@ typedef struct {
     char bytes[16];
 } CUuuid;
 
-/* The union is 64 bytes and aligned as a pointer, whatever is in it; only the cluster's dimensions are used here. */
+typedef uint32_t cuuint32_t;
+typedef uint64_t cuuint64_t;
+
+/* NOTE: the headers of CUDA 13 align it to 128 bytes, those of CUDA 12 to 64, which the driver wants. */
+typedef struct {
+    _Alignas(64) cuuint64_t opaque[16];
+} CUtensorMap;
+
+typedef struct {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    CUaccessProperty hitProp, missProp;
+} CUaccessPolicyWindow;
+
+/* The union is 64 bytes and aligned as a pointer, whatever is in it; these are the ones that are used here. */
 typedef struct {
     unsigned int id;
     char pad[4];
     union {
         char pad[64];
-        void *align;
+        CUaccessPolicyWindow accessPolicyWindow;
         struct {
             unsigned int x, y, z;
         } clusterDim;
+        int programmaticStreamSerializationAllowed;
     } value;
 } CUlaunchAttribute;
 
@@ -55,6 +78,7 @@ typedef struct {
 struct cuda_api {
 #define X(name, symbol, args) CUresult(*name) args;
     CUDA_FUNCTIONS(X)
+    CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
     char path[4096];                /* of the library; "" for a fake */
 };

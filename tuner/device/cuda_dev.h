@@ -1,5 +1,5 @@
-/* cuda_dev.h: the inside of a CUDA device, shared by cuda.c (context, memory, queue), cuda_launch.c (modules, kernels)
- * and cuda_target.c (what the device is).
+/* cuda_dev.h: the inside of a CUDA device, shared by cuda.c (context, memory, queue), cuda_launch.c (modules, kernels),
+ * cuda_tma.c (tensor maps, the L2's lines that persist) and cuda_target.c (what the device is).
  *
  * Ownership: the device owns its modules, a module its functions; both end with their owner at the latest. Allocations
  * are the caller's, and end with the context.
@@ -34,7 +34,7 @@ struct dev_module {
 
 struct last_launch {                /* for the message when the queue fails later; name NULL: none */
     const char *name;               /* borrowed from the function: cleared when it goes */
-    uint32_t grid[3], block[3], cluster[3], shared;
+    struct dev_launch how;
 };
 
 struct dev {
@@ -53,6 +53,8 @@ struct dev {
     enum dev_fault fault;
     int driver_version;             /* 13000 */
     int64_t max_threads_per_sm, max_shared_per_block;
+    int64_t max_window;             /* of a launch's access policy, bytes; 0: there is no such thing */
+    int64_t max_persisting;         /* L2 that can be set aside for lines that persist, bytes; likewise */
 };
 
 /* The open of cuda_ops, with tables given. */
@@ -62,7 +64,7 @@ status cuda_open_with(const struct cuda_tables *tables, int number, struct dev *
 /* LATHE_OK for CUDA_SUCCESS. Else sets the fault and the message "operation: CUDA_ERROR_... (words)". */
 status cuda_check(struct dev *d, CUresult r, struct err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Fills target from the device; needs d->device, d->nvml and d->driver_version, but no context. */
+/* Fills target and d's limits from the device; needs d->device, d->nvml and d->driver_version, but no context. */
 status cuda_describe(struct dev *d, struct target *target, struct err *e);
 void cuda_uuid_text(const CUuuid *uuid, char out[64]);                  /* "GPU-d2a3..." as nvidia-smi prints it */
 
@@ -72,10 +74,14 @@ void cuda_unload(struct dev *d, struct dev_module *m);
 status cuda_function(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e);
 status cuda_resources(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out,
                       struct err *e);
-status cuda_launch(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
-                   const uint32_t cluster[3], uint32_t shared, void **args, struct err *e);
+status cuda_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args, struct err *e);
 /* "launch linear_simt grid 256x1x1 block 256 shared 65536" */
 void cuda_launch_text(const struct last_launch *l, char *out, size_t size);
+
+/* cuda_tma.c: the same. */
+status cuda_tensor_map(struct dev *d, const struct plan_tensor_map *m, enum dtype dtype, dev_ptr at, void *out,
+                       struct err *e);
+status cuda_persist(struct dev *d, bool on, struct err *e);
 
 extern const struct dev_ops cuda_ops;
 

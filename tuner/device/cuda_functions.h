@@ -47,7 +47,17 @@
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,       \
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra))   \
     X(cuLaunchKernelEx, cuLaunchKernelEx,                                                                              \
-      (const CUlaunchConfig *config, CUfunction function, void **args, void **extra))
+      (const CUlaunchConfig *config, CUfunction function, void **args, void **extra))                                  \
+    X(cuCtxSetLimit, cuCtxSetLimit, (CUlimit limit, size_t value))                                                     \
+    X(cuCtxResetPersistingL2Cache, cuCtxResetPersistingL2Cache, (void))
+
+/* The same of functions that a driver may lack: the table has NULL then. */
+#define CUDA_OPTIONAL_FUNCTIONS(X)                                                                                     \
+    X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                                                  \
+      (CUtensorMap * map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *extents,         \
+       const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,                            \
+       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,                 \
+       CUtensorMapFloatOOBfill fill))
 
 /* Values that the driver's interface fixes, by their names in the documentation. */
 #define CUDA_RESULTS(X)                                                                                                \
@@ -101,7 +111,9 @@
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                                \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)                                                    \
     X(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 82)                                                        \
-    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                                       \
+    X(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 108)                                                           \
+    X(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 109)
 
 #define CUDA_FUNCTION_ATTRIBUTES(X)                                                                                    \
     X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                                      \
@@ -115,6 +127,40 @@
     X(CU_CTX_SCHED_SPIN, 1)                                                                                            \
     X(CU_STREAM_NON_BLOCKING, 1)                                                                                       \
     X(CU_EVENT_DEFAULT, 0)                                                                                             \
-    X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)
+    X(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, 1)                                                                     \
+    X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                                                                        \
+    X(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)
+
+#define CUDA_LIMITS(X) X(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 6)
+
+#define CUDA_ACCESS_PROPERTIES(X)                                                                                      \
+    X(CU_ACCESS_PROPERTY_NORMAL, 0)                                                                                    \
+    X(CU_ACCESS_PROPERTY_STREAMING, 1)                                                                                 \
+    X(CU_ACCESS_PROPERTY_PERSISTING, 2)
+
+#define CUDA_TENSOR_MAP_TYPES(X)                                                                                       \
+    X(CU_TENSOR_MAP_DATA_TYPE_UINT8, 0)                                                                                \
+    X(CU_TENSOR_MAP_DATA_TYPE_UINT32, 2)                                                                               \
+    X(CU_TENSOR_MAP_DATA_TYPE_INT32, 3)                                                                                \
+    X(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 6)                                                                              \
+    X(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 7)                                                                              \
+    X(CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8)                                                                              \
+    X(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 9)
+
+#define CUDA_TENSOR_MAP_INTERLEAVES(X) X(CU_TENSOR_MAP_INTERLEAVE_NONE, 0)
+
+#define CUDA_TENSOR_MAP_SWIZZLES(X)                                                                                    \
+    X(CU_TENSOR_MAP_SWIZZLE_NONE, 0)                                                                                   \
+    X(CU_TENSOR_MAP_SWIZZLE_32B, 1)                                                                                    \
+    X(CU_TENSOR_MAP_SWIZZLE_64B, 2)                                                                                    \
+    X(CU_TENSOR_MAP_SWIZZLE_128B, 3)
+
+#define CUDA_TENSOR_MAP_PROMOTIONS(X)                                                                                  \
+    X(CU_TENSOR_MAP_L2_PROMOTION_NONE, 0)                                                                              \
+    X(CU_TENSOR_MAP_L2_PROMOTION_L2_64B, 1)                                                                            \
+    X(CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2)                                                                           \
+    X(CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 3)
+
+#define CUDA_TENSOR_MAP_FILLS(X) X(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0)
 
 #endif

@@ -10,16 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
+/* "256x1x1"; not all: "256" where the rest is 1. */
+static void extent_text(const uint32_t x[3], bool all, char out[40])
+{
+    if (all || x[1] > 1 || x[2] > 1)
+        snprintf(out, 40, "%ux%ux%u", x[0], x[1], x[2]);
+    else
+        snprintf(out, 40, "%u", x[0]);
+}
+
 void cuda_launch_text(const struct last_launch *l, char *out, size_t size)
 {
-    int at = snprintf(out, size, "launch %.96s grid %ux%ux%u block %u", l->name, l->grid[0], l->grid[1], l->grid[2],
-                      l->block[0]);
-    if (at > 0 && (size_t)at < size && (l->block[1] > 1 || l->block[2] > 1))
-        at += snprintf(out + at, size - (size_t)at, "x%ux%u", l->block[1], l->block[2]);
-    if (at > 0 && (size_t)at < size && l->cluster[0])
-        at += snprintf(out + at, size - (size_t)at, " cluster %ux%ux%u", l->cluster[0], l->cluster[1], l->cluster[2]);
-    if (at > 0 && (size_t)at < size)
-        snprintf(out + at, size - (size_t)at, " shared %u", l->shared);
+    const struct dev_launch *how = &l->how;
+    char grid[40], block[40], cluster[40];
+    extent_text(how->grid, true, grid);
+    extent_text(how->block, false, block);
+    extent_text(how->cluster, true, cluster);
+    snprintf(out, size, "launch %.96s grid %s block %s%s%s%s%s shared %u", l->name, grid, block,
+             how->cluster[0] ? " cluster " : "", how->cluster[0] ? cluster : "",
+             how->programmatic ? " programmatic" : "", how->window ? " with an L2 window" : "", how->shared);
 }
 
 /* The driver refuses the image itself: the likely cause is a compiler newer than the driver. */
@@ -173,8 +182,9 @@ status cuda_resources(struct dev *d, struct dev_function *f, uint32_t threads, u
 static status refuse_large(struct dev *d, const struct dev_function *f, const struct last_launch *l, struct err *e)
 {
     char what[256];
-    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    if (threads <= (uint64_t)f->max_threads && shared_fits(d, f, l->shared))
+    const struct dev_launch *how = &l->how;
+    uint64_t threads = (uint64_t)how->block[0] * how->block[1] * how->block[2];
+    if (threads <= (uint64_t)f->max_threads && shared_fits(d, f, how->shared))
         return LATHE_OK;
     cuda_launch_text(l, what, sizeof what);
     d->fault = DEV_FAULT_RESOURCES;
@@ -186,45 +196,63 @@ static status refuse_large(struct dev *d, const struct dev_function *f, const st
     return err_set(e, LATHE_DEVICE,
                    "%s: needs %u bytes of dynamic shared memory a block beside %d static; cuda:%d allows this kernel "
                    "%u, and any block %lld",
-                   what, l->shared, f->shared_static, d->number, f->max_shared, (long long)d->max_shared_per_block);
+                   what, how->shared, f->shared_static, d->number, f->max_shared, (long long)d->max_shared_per_block);
 }
 
-static CUresult launch_cluster(struct dev *d, struct dev_function *f, const struct last_launch *l, void **args)
+/* The attributes that a launch has; how many. */
+enum { MAX_ATTRIBUTES = 3 };
+static unsigned attributes(const struct dev *d, const struct dev_launch *how, CUlaunchAttribute out[MAX_ATTRIBUTES])
 {
-    if ((uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2] > 8) {     /* above what every chip with clusters has */
+    static const CUaccessProperty properties[] = {[L2_normal] = CU_ACCESS_PROPERTY_NORMAL,
+                                                  [L2_streaming] = CU_ACCESS_PROPERTY_STREAMING,
+                                                  [L2_persisting] = CU_ACCESS_PROPERTY_PERSISTING};
+    unsigned n = 0;
+    if (how->cluster[0])
+        out[n++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                       .value.clusterDim = {how->cluster[0], how->cluster[1], how->cluster[2]}};
+    if (how->programmatic)
+        out[n++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                       .value.programmaticStreamSerializationAllowed = 1};
+    uint64_t most = (uint64_t)d->max_window, bytes = how->window_bytes < most ? how->window_bytes : most;
+    if (how->window && bytes)
+        out[n++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                       .value.accessPolicyWindow = {.base_ptr = (void *)(uintptr_t)how->window,
+                                                                    .num_bytes = bytes, .hitRatio = how->ratio,
+                                                                    .hitProp = properties[how->hit],
+                                                                    .missProp = properties[how->miss]}};
+    return n;
+}
+
+static CUresult queue(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args)
+{
+    CUlaunchAttribute attribute[MAX_ATTRIBUTES];
+    unsigned n = attributes(d, how, attribute);
+    if (n == 0)
+        return d->cu.cuLaunchKernel(f->handle, how->grid[0], how->grid[1], how->grid[2], how->block[0], how->block[1],
+                                    how->block[2], how->shared, d->stream, args, NULL);
+    if ((uint64_t)how->cluster[0] * how->cluster[1] * how->cluster[2] > 8) {    /* what every chip with clusters has */
         CUresult r = d->cu.cuFuncSetAttribute(f->handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
         if (r != CUDA_SUCCESS)
             return r;
     }
-    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                 .value.clusterDim = {l->cluster[0], l->cluster[1], l->cluster[2]}};
-    CUlaunchConfig config = {.gridDimX = l->grid[0], .gridDimY = l->grid[1], .gridDimZ = l->grid[2],
-                             .blockDimX = l->block[0], .blockDimY = l->block[1], .blockDimZ = l->block[2],
-                             .sharedMemBytes = l->shared, .hStream = d->stream, .attrs = &cluster, .numAttrs = 1};
+    CUlaunchConfig config = {.gridDimX = how->grid[0], .gridDimY = how->grid[1], .gridDimZ = how->grid[2],
+                             .blockDimX = how->block[0], .blockDimY = how->block[1], .blockDimZ = how->block[2],
+                             .sharedMemBytes = how->shared, .hStream = d->stream, .attrs = attribute, .numAttrs = n};
     return d->cu.cuLaunchKernelEx(&config, f->handle, args, NULL);
 }
 
-status cuda_launch(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
-                   const uint32_t cluster[3], uint32_t shared, void **args, struct err *e)
+status cuda_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args, struct err *e)
 {
-    struct last_launch *l = &d->last, before = d->last;
-    *l = (struct last_launch){.name = f->name, .grid = {grid[0], grid[1], grid[2]},
-                              .block = {block[0], block[1], block[2]}, .shared = shared};
-    if (cluster)
-        memcpy(l->cluster, cluster, sizeof l->cluster);
-    status s = refuse_large(d, f, l, e);
+    struct last_launch before = d->last;
+    d->last = (struct last_launch){.name = f->name, .how = *how};
+    status s = refuse_large(d, f, &d->last, e);
     if (s)
         return s;
-    CUresult r;
-    if (l->cluster[0])
-        r = launch_cluster(d, f, l, args);
-    else
-        r = d->cu.cuLaunchKernel(f->handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, d->stream,
-                                 args, NULL);
+    CUresult r = queue(d, f, how, args);
     if (r == CUDA_SUCCESS)
         return LATHE_OK;
     char what[256], earlier[256];
-    cuda_launch_text(l, what, sizeof what);
+    cuda_launch_text(&d->last, what, sizeof what);
     if (cuda_fault(r) != DEV_FAULT_CRASH || !before.name)
         return cuda_check(d, r, e, "%s", what);
     cuda_launch_text(&before, earlier, sizeof earlier);     /* a fault is told at the next call after it */

@@ -126,6 +126,8 @@ status cuda_describe(struct dev *d, struct target *t, struct err *e)
         cuda_version_text(d->driver_version, version);
         snprintf(t->driver, sizeof t->driver, "CUDA %s", version);
     }
+    d->max_window = (int64_t)optional(d, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+    d->max_persisting = (int64_t)optional(d, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
     peaks(d, t, major, minor);
     host_text(t->host, sizeof t->host);
     return LATHE_OK;

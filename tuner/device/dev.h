@@ -24,6 +24,19 @@ enum dev_fault {                /* what kind of failure an operation had: become
 
 enum { DEV_MARKS = 2048 };
 
+struct dev_launch {             /* everything of a launch but its arguments */
+    uint32_t grid[3], block[3], cluster[3];         /* cluster all 0: none */
+    uint32_t shared;            /* dynamic, bytes */
+    bool programmatic;          /* may begin before what was queued before it has ended */
+    /* The access policy for memory from window on, as struct plan_window has it; cut to what the device takes. */
+    dev_ptr window;             /* 0: none */
+    uint64_t window_bytes;
+    enum l2_property hit, miss;
+    float ratio;
+};
+
+enum { DEV_TENSOR_MAP_BYTES = 128 };
+
 struct dev_ops {
     const char *kind;           /* "cuda", "host" */
     /* number: the N of cuda:N. On failure says what is missing and what to do. */
@@ -44,9 +57,14 @@ struct dev_ops {
     status (*resources)(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out,
                         struct err *e);
 
-    /* args: one pointer a kernel parameter, as cuLaunchKernel takes them. cluster all 0: none. */
-    status (*launch)(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
-                     const uint32_t cluster[3], uint32_t shared, void **args, struct err *e);
+    /* Writes the DEV_TENSOR_MAP_BYTES that a kernel takes by value as the map of the memory at `at`. m->rank > 0. */
+    status (*tensor_map)(struct dev *d, const struct plan_tensor_map *m, enum dtype dtype, dev_ptr at, void *out,
+                         struct err *e);
+    /* on: gives lines of the L2 that persist all the room that the device has for them; off: none, and ends those that
+     * there are. Waits for the queue. A device without such lines does nothing. */
+    status (*persist)(struct dev *d, bool on, struct err *e);
+    /* args: one pointer a kernel parameter, as cuLaunchKernel takes them. */
+    status (*launch)(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args, struct err *e);
     /* step is a STEP_GEMM; `from` is the type of A and B, `to` of C. f32 to f32 (any compute but GEMM_F64), f64 to f64,
      * f16 and bf16 to themselves or f32 (GEMM_F32: sums in float). */
     status (*gemm)(struct dev *d, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a, dev_ptr b,

@@ -242,9 +242,19 @@ static status host_resources(struct dev *d, struct dev_function *f, uint32_t thr
     return LATHE_OK;
 }
 
-static status check_launch(struct dev *d, const uint32_t grid[3], const uint32_t block[3], const uint32_t cluster[3],
-                           uint32_t shared, struct err *e)
+/* Kernels see no tensor memory accelerator here: a kernel that needs it says so with `requires`. */
+static status host_tensor_map(struct dev *d, const struct plan_tensor_map *m, enum dtype dtype, dev_ptr at, void *out,
+                              struct err *e)
 {
+    return fail(d, DEV_FAULT_LAUNCH, e, "the host device has no tensor memory accelerator, and this launch takes a "
+                "tensor map: say requires = { { \"sm >= 90\", \"needs TMA\" } } in the kernel's specification");
+}
+
+static status host_persist(struct dev *d, bool on, struct err *e) { return LATHE_OK; }
+
+static status check_launch(struct dev *d, const struct dev_launch *l, struct err *e)
+{
+    const uint32_t *grid = l->grid, *block = l->block, *cluster = l->cluster;
     for (int i = 0; i < 3; i++)
         if (!grid[i] || !block[i])
             return fail(d, DEV_FAULT_LAUNCH, e, "invalid configuration argument: grid %u x %u x %u of blocks %u x %u x "
@@ -256,21 +266,22 @@ static status check_launch(struct dev *d, const uint32_t grid[3], const uint32_t
     if (threads > HOST_MAX_THREADS || block[2] > MAX_BLOCK_Z || threads * block[2] > HOST_MAX_THREADS)
         return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: block %u x %u x %u, at most "
                     "%d threads and %d in z", block[0], block[1], block[2], HOST_MAX_THREADS, MAX_BLOCK_Z);
-    if (shared > HOST_MAX_SHARED)
+    if (l->shared > HOST_MAX_SHARED)
         return fail(d, DEV_FAULT_RESOURCES, e, "too many resources requested for launch: %u bytes of dynamic shared "
-                    "memory, at most %d", shared, HOST_MAX_SHARED);
+                    "memory, at most %d", l->shared, HOST_MAX_SHARED);
     if (cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1)
         return fail(d, DEV_FAULT_LAUNCH, e, "invalid cluster size %u x %u x %u: the host device has no thread block "
                     "clusters", cluster[0], cluster[1], cluster[2]);
     return LATHE_OK;
 }
 
-static status host_launch(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
-                          const uint32_t cluster[3], uint32_t shared, void **args, struct err *e)
+/* One launch ends before the next begins, and there is no L2 to be told about: what is left of `how` means nothing. */
+static status host_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args,
+                          struct err *e)
 {
-    status s = check_launch(d, grid, block, cluster, shared, e);
+    status s = check_launch(d, how, e);
     if (s) return s;
-    s = host_image_launch(f, &d->shared, grid, block, shared, args, e);
+    s = host_image_launch(f, &d->shared, how->grid, how->block, how->shared, args, e);
     return s ? failed(d, s == LATHE_NOMEM ? DEV_FAULT_RESOURCES : DEV_FAULT_CRASH, s) : LATHE_OK;
 }
 
@@ -322,6 +333,8 @@ const struct dev_ops host_ops = {
     .unload = host_unload,
     .function = host_function,
     .resources = host_resources,
+    .tensor_map = host_tensor_map,
+    .persist = host_persist,
     .launch = host_launch,
     .gemm = host_gemm,
     .sync = host_sync,

@@ -161,6 +161,7 @@ static status print_arg(struct exporter *x, const struct arg *a, struct err *e)
     switch (a->kind) {
     case ARG_TENSOR: print_buffer(x, a->tensor); break;
     case ARG_EPILOGUE: print_epilogue_value(x); break;
+    case ARG_TENSOR_MAP: return err_set(e, LATHE_SPEC, "kernel %s: tensor maps are not exported yet", x->k->name);
     case ARG_EXPR:
         sb_addf(x->out, "(%s)(", types[a->type]);
         s = export_expr(x, a->expr, e);

@@ -24,15 +24,31 @@ struct plan_buffer {
     enum zero_kind zero;
 };
 
-enum plan_arg_kind { PLAN_BUFFER, PLAN_I32, PLAN_I64, PLAN_F32, PLAN_F64, PLAN_STRUCT };
+/* A buffer, row-major, as the tensor memory accelerator sees it: see model/problem.h. */
+struct plan_tensor_map {
+    int rank;                   /* 0: the buffer has count 0, and the map is all zeros */
+    int64_t shape[MAX_RANK];    /* elements, the innermost axis last */
+    int32_t box[MAX_RANK];
+    int swizzle, l2;            /* bytes */
+};
+
+enum plan_arg_kind { PLAN_BUFFER, PLAN_I32, PLAN_I64, PLAN_F32, PLAN_F64, PLAN_STRUCT, PLAN_TENSOR_MAP };
 struct plan_arg {
     enum plan_arg_kind kind;
-    int buffer;                 /* PLAN_BUFFER; one of count 0 is passed as a null pointer */
+    int buffer;                 /* PLAN_BUFFER, PLAN_TENSOR_MAP; one of count 0 is passed as a null pointer */
     int64_t i;
     double f;
+    struct plan_tensor_map map;
     struct plan_arg *fields;    /* PLAN_STRUCT (the epilogue): its members in order, none of them a struct; with no
                                    members it is an empty C++ struct, whose size is 1 */
     int nfields;
+};
+
+struct plan_window {            /* the access policy of a launch for a buffer's lines in the L2 */
+    bool on;                    /* false: none, and the rest means nothing */
+    int buffer;
+    enum l2_property hit, miss;
+    double ratio;
 };
 
 struct plan_step {
@@ -41,6 +57,8 @@ struct plan_step {
     char function[96];
     uint32_t grid[3], block[3], cluster[3];         /* cluster all 0: none */
     uint32_t shared;
+    bool programmatic;                              /* never of the first step */
+    struct plan_window window;
     struct plan_arg *args;
     int nargs;
     /* gemm: row-major C[m,n] = op(A) op(B), op(A) is m x k */
@@ -60,12 +78,15 @@ struct plan {
 /* Builds the plan of a configuration: steps whose `when` does not hold are left out. slots are complete for (kernel,
  * config). Fails with LATHE_SPEC when an expression is no integer, negative, or beyond what a launch can take (grid x
  * 2^31-1, y and z 65535, block 1024 threads and z 64, cluster 16 blocks that divide the grid, shared memory 2^31 bytes,
- * an argument's type), when matrices do not match, or when no step is left; the message names step and field. If it
- * fails there is nothing to free. */
+ * an argument's type, plan_tensor_map_check), when matrices do not match, when the first step is programmatic, or when
+ * no step is left; the message names step and field. If it fails there is nothing to free. */
 status plan_build(const struct problem *p, const struct kernel *k, const struct value *slots, struct plan *out,
                   struct err *e);
 /* The epilogue's struct as an argument; its fields are freed with the plan it is put into. */
 status plan_epilogue_arg(const struct problem *p, struct plan_arg *out, struct err *e);
+/* What CUDA wants of a tiled tensor map: LATHE_SPEC and the field's name if it would refuse it, or if the shape has
+ * more elements than the buffer. */
+status plan_tensor_map_check(const struct plan_tensor_map *m, const struct plan_buffer *b, struct err *e);
 /* Only the problem's tensors, no steps. */
 status plan_tensors(const struct problem *p, struct plan *out, struct err *e);
 void plan_free(struct plan *plan);

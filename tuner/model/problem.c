@@ -8,6 +8,25 @@
 #include "model/problem_internal.h"
 #include <string.h>
 
+static const char *const l2_properties[L2_PROPERTY_COUNT] = {
+#define X(name) #name,
+    L2_PROPERTY_TABLE(X)
+#undef X
+};
+
+const char *l2_property_name(enum l2_property p)
+{
+    return (unsigned)p < L2_PROPERTY_COUNT ? l2_properties[p] : "unknown";
+}
+
+int l2_property_parse(const char *name)
+{
+    for (int i = 0; i < L2_PROPERTY_COUNT; i++)
+        if (strcmp(l2_properties[i], name) == 0)
+            return i;
+    return -1;
+}
+
 static void tensor_clear(struct tensor *t)
 {
     mem_free(t->name);
@@ -16,6 +35,19 @@ static void tensor_clear(struct tensor *t)
     expr_free(t->fill_a);
     expr_free(t->fill_b);
     expr_free(t->when);
+}
+
+static void tensor_map_free(struct tensor_map *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < MAX_RANK; i++) {
+        expr_free(m->shape[i]);
+        expr_free(m->box[i]);
+    }
+    expr_free(m->swizzle);
+    expr_free(m->l2);
+    mem_free(m);
 }
 
 static void launch_clear(struct launch *l)
@@ -27,8 +59,16 @@ static void launch_clear(struct launch *l)
         expr_free(l->cluster[i]);
     }
     expr_free(l->shared);
-    for (int i = 0; i < l->nargs; i++)
+    expr_free(l->programmatic);
+    if (l->l2_window) {
+        expr_free(l->l2_window->ratio);
+        expr_free(l->l2_window->when);
+    }
+    mem_free(l->l2_window);
+    for (int i = 0; i < l->nargs; i++) {
         expr_free(l->args[i].expr);
+        tensor_map_free(l->args[i].map);
+    }
     mem_free(l->args);
 }
 

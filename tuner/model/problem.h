@@ -66,19 +66,48 @@ struct constraint {
     char *reason;                                   /* NULL, or why, for people */
 };
 
-enum arg_kind { ARG_TENSOR, ARG_EXPR, ARG_EPILOGUE };
+/* How the tensor memory accelerator sees a buffer: CUDA's tiled tensor map, not interleaved, zeros outside. */
+struct tensor_map {
+    int rank;                                       /* of shape if there is one, else of the buffer */
+    struct expr *shape[MAX_RANK];                   /* shape[0] NULL: the buffer's own */
+    struct expr *box[MAX_RANK];                     /* elements, one an axis in the order of the shape */
+    struct expr *swizzle, *l2;                      /* bytes; literal 0 if missing */
+};
+
+enum arg_kind { ARG_TENSOR, ARG_EXPR, ARG_EPILOGUE, ARG_TENSOR_MAP };
 enum arg_type { ARG_I32, ARG_I64, ARG_F32, ARG_F64 };
 struct arg {
     enum arg_kind kind;
     int tensor;                                     /* index into tensors, or ntensors + index into workspace */
     struct expr *expr;
     enum arg_type type;                             /* of an expression: I32 for integers, F32 for floats unless said */
+    struct tensor_map *map;                         /* of ARG_TENSOR_MAP, owned */
+};
+
+/* What the L2 does with a line of a window: in CUDA's order. */
+#define L2_PROPERTY_TABLE(X) X(normal) X(streaming) X(persisting)
+enum l2_property {
+#define X(name) L2_##name,
+    L2_PROPERTY_TABLE(X)
+#undef X
+        L2_PROPERTY_COUNT
+};
+const char *l2_property_name(enum l2_property p);
+int l2_property_parse(const char *name);            /* -1 if unknown */
+
+struct l2_window {                                  /* the launch's access policy for one buffer */
+    int tensor;                                     /* as struct arg's */
+    enum l2_property hit, miss;
+    struct expr *ratio;                             /* of the lines that are hits, 0 to 1; literal 1 if missing */
+    struct expr *when;                              /* NULL = always */
 };
 
 struct launch {
     char *function;
     struct expr *grid[3], *block[3], *cluster[3];   /* missing ones are literal 1; cluster[0] NULL: no cluster */
     struct expr *shared;                            /* dynamic shared memory, bytes; literal 0 if missing */
+    struct expr *programmatic;                      /* may begin before the step before it has ended; NULL: no */
+    struct l2_window *l2_window;                    /* NULL: none; owned */
     struct arg *args;
     int nargs;
 };

@@ -53,9 +53,11 @@ static bool step_names(const struct step *s, int tensor)
 {
     if (s->kind == STEP_GEMM)
         return s->gemm.c == tensor;
-    for (int i = 0; i < s->launch.nargs; i++)
-        if (s->launch.args[i].kind == ARG_TENSOR && s->launch.args[i].tensor == tensor)
+    for (int i = 0; i < s->launch.nargs; i++) {
+        const struct arg *a = &s->launch.args[i];
+        if ((a->kind == ARG_TENSOR || a->kind == ARG_TENSOR_MAP) && a->tensor == tensor)
             return true;
+    }
     return false;
 }
 

@@ -1,9 +1,7 @@
-/* problem_json_steps.c: the pipeline of a kernel: launches and GEMMs, and what they name. */
+/* problem_json_steps.c: the pipeline of a kernel: its steps, and GEMMs. Launches: problem_json_launch.c. */
 #include "model/problem_read.h"
 
 #include "base/mem.h"
-#include "model/plan.h"
-#include <ctype.h>
 #include <string.h>
 
 status read_buffer_name(struct reader *r, const struct kernel *k, const json_t *j, int *out)
@@ -97,137 +95,6 @@ static status read_gemm_step(struct reader *r, struct kernel *k, json_t *j, stru
     if (g->c < r->p->ntensors && !r->p->tensors[g->c].output)
         return read_fail(r, "a gemm cannot write %s, which is an input", c->name);
     return read_compute(r, table_get(&t, "compute"), a->dtype, &g->compute);
-}
-
-/* One to three formulas; those not given are 1. */
-static status read_extent(struct reader *r, const struct kernel *k, const struct table *t, const char *key,
-                          struct expr *out[3])
-{
-    json_t *j = table_get(t, key);
-    size_t top = at_enter(r, ".%s", key);
-    struct table list = {0};
-    if (!j)
-        return read_fail(r, "missing: expected one formula, or a list of up to 3 (x, y, z)");
-    if (!json_is_array(j) && !json_is_object(j)) {
-        TRY(read_formula(r, j, WANT_INTEGER, &k->scope, NULL, &out[0]));
-    } else {
-        TRY(read_list(r, j, "formula (x, then y and z if needed)", 1, 3, &list));
-        for (int i = 0; i < list.nitems; i++) {
-            size_t mark = at_enter(r, "[%d]", i + 1);
-            TRY(read_formula(r, table_item(&list, i), WANT_INTEGER, &k->scope, NULL, &out[i]));
-            at_leave(r, mark);
-        }
-    }
-    for (int i = 1; i < 3; i++)
-        if (!out[i]) {
-            out[i] = expr_literal(value_int(1));
-            TRY(expr_bind(out[i], &k->scope, r->e));
-        }
-    at_leave(r, top);
-    return LATHE_OK;
-}
-
-static status read_formula_arg(struct reader *r, const struct kernel *k, const json_t *j, struct arg *out)
-{
-    static const char hint[] = "an argument is a tensor, a workspace buffer, epilogue, or a formula";
-    out->kind = ARG_EXPR;
-    TRY(read_formula(r, j, WANT_NUMBER, &k->scope, hint, &out->expr));
-    out->type = expr_type(out->expr) == VALUE_INT ? ARG_I32 : ARG_F32;
-    return LATHE_OK;
-}
-
-static status read_typed_arg(struct reader *r, const struct kernel *k, json_t *j, struct arg *out)
-{
-    static const char *const types[] = {"i32", "i64", "f32", "f64"};    /* in the order of enum arg_type */
-    static const char *const keys[] = {NULL};
-    struct table t;
-    for (int i = 0; i < 4; i++)
-        if (strcmp(node_tag(j), types[i]) == 0) {
-            struct table_form form = {"one formula", types[i], 1, 1, keys};
-            TRY(read_table(r, j, &form, &t));
-            bool integer = i <= ARG_I64;
-            out->kind = ARG_EXPR;
-            out->type = (enum arg_type)i;
-            return read_formula(r, table_item(&t, 0), integer ? WANT_INTEGER : WANT_NUMBER, &k->scope, NULL,
-                                &out->expr);
-        }
-    return read_wrong(r, j, "a name, a formula, or i32, i64, f32 or f64 of one");
-}
-
-static status read_arg(struct reader *r, const struct kernel *k, json_t *j, struct arg *out)
-{
-    const char *name = node_text(j);
-    if (json_is_object(j) || json_is_array(j))
-        return read_typed_arg(r, k, j, out);
-    if (name && strcmp(name, "epilogue") == 0) {
-        out->kind = ARG_EPILOGUE;
-        return LATHE_OK;
-    }
-    for (int i = 0; name && i < r->p->ntensors + k->nworkspace; i++)
-        if (strcmp(problem_buffer(r->p, k, i)->name, name) == 0) {
-            out->kind = ARG_TENSOR;
-            out->tensor = i;
-            return LATHE_OK;
-        }
-    return read_formula_arg(r, k, j, out);
-}
-
-/* Whether `word` stands in the text as a whole identifier. */
-static bool has_word(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)); at++) {
-        bool before = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        bool after = isalnum((unsigned char)at[n]) || at[n] == '_';
-        if (!before && !after)
-            return true;
-    }
-    return false;
-}
-
-static status read_function(struct reader *r, const struct kernel *k, const json_t *j, struct launch *out)
-{
-    size_t mark = at_enter(r, "[1]");
-    TRY(read_identifier(r, j, "a __global__ function", MAX_FUNCTION, &out->function));
-    if (!k->source)
-        return read_fail(r, "a launch needs a source: add source = \"FILE.cu\" to the kernel");
-    if (!has_word(k->source, out->function))
-        return read_fail(r, "%s has no function '%s'", k->source_path ? k->source_path : "the source", out->function);
-    at_leave(r, mark);
-    return LATHE_OK;
-}
-
-static status read_launch(struct reader *r, struct kernel *k, json_t *j, struct step *out)
-{
-    static const char *const keys[] = {"grid", "block", "cluster", "shared", "args", "when", NULL};
-    static const struct table_form form = {"launch { \"function\", grid = ..., block = ..., args = { ... } }", "launch",
-                                           1, 1, keys};
-    struct launch *l = &out->launch;
-    struct table t, list;
-    TRY(read_table(r, j, &form, &t));
-    out->kind = STEP_LAUNCH;
-    TRY(read_function(r, k, table_item(&t, 0), l));
-    TRY(read_formula_key(r, &t, "when", WANT_BOOLEAN, &k->scope, &out->when));
-    TRY(read_extent(r, k, &t, "grid", l->grid));
-    TRY(read_extent(r, k, &t, "block", l->block));
-    if (table_get(&t, "cluster"))
-        TRY(read_extent(r, k, &t, "cluster", l->cluster));
-    TRY(read_formula_key(r, &t, "shared", WANT_INTEGER, &k->scope, &l->shared));
-    if (!l->shared) {
-        l->shared = expr_literal(value_int(0));
-        TRY(expr_bind(l->shared, &k->scope, r->e));
-    }
-    size_t top = at_enter(r, ".args");
-    TRY(read_list(r, table_get(&t, "args"), "arguments", 0, PLAN_MAX_ARGS, &list));
-    l->args = mem_zalloc((size_t)list.nitems, sizeof *l->args);
-    l->nargs = list.nitems;
-    for (int i = 0; i < l->nargs; i++) {
-        size_t mark = at_enter(r, "[%d]", i + 1);
-        TRY(read_arg(r, k, table_item(&list, i), &l->args[i]));
-        at_leave(r, mark);
-    }
-    at_leave(r, top);
-    return LATHE_OK;
 }
 
 status read_steps(struct reader *r, struct kernel *k, json_t *j)

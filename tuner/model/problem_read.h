@@ -108,6 +108,7 @@ status read_gemm(struct reader *r, const struct kernel *k, const struct table *t
 /* NULL: identity. */
 status read_epilogue(struct reader *r, const json_t *j);
 status read_reference(struct reader *r, json_t *j);
+status read_launch(struct reader *r, struct kernel *k, json_t *j, struct step *out);
 status read_steps(struct reader *r, struct kernel *k, json_t *j);
 /* NULL: nothing is said. After the tensors. */
 status read_torch(struct reader *r, json_t *j);

@@ -23,8 +23,8 @@ enum { MAX_PARTIALS = 264 * THREADS };
 
 static status run_support(struct bench *b, struct dev_function *f, uint32_t blocks, void **args, struct err *e)
 {
-    const uint32_t grid[3] = {blocks, 1, 1}, block[3] = {THREADS, 1, 1}, none[3] = {0, 0, 0};
-    return b->ops->launch(b->dev, f, grid, block, none, 0, args, e);
+    const struct dev_launch how = {.grid = {blocks, 1, 1}, .block = {THREADS, 1, 1}};
+    return b->ops->launch(b->dev, f, &how, args, e);
 }
 
 static const struct plan_buffer *tensor_of(const struct bench *b, int i) { return &b->setup.tensors.buffers[i]; }

@@ -90,25 +90,47 @@ static size_t pack(const struct pipeline *p, const struct plan_arg *a, unsigned 
     case PLAN_STRUCT:
         for (int i = 0; i < a->nfields; i++) at = pack(p, &a->fields[i], bytes, at);
         return at;
+    case PLAN_TENSOR_MAP: return at + DEV_TENSOR_MAP_BYTES;    /* made in its place */
     }
     return at;
 }
 
 enum { ARG_ALIGN = 16 };
 
-static void pack_step(struct pipeline *p, const struct plan_step *step, struct pipeline_step *out)
+static size_t next_arg(size_t at) { return (at + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN + ARG_ALIGN; }
+
+static status pack_step(struct pipeline *p, const struct plan_step *step, struct pipeline_step *out, struct err *e)
 {
-    size_t total = 0;
-    for (int i = 0; i < step->nargs; i++)
-        total = (total + pack(p, &step->args[i], NULL, 0) + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN + ARG_ALIGN;
+    size_t total = 0, at = 0;
+    for (int i = 0; i < step->nargs; i++) total = next_arg(total + pack(p, &step->args[i], NULL, 0));
     out->bytes = mem_zalloc(1, total + ARG_ALIGN);
     out->args = mem_zalloc((size_t)step->nargs + 1, sizeof *out->args);
-    size_t at = 0;
     for (int i = 0; i < step->nargs; i++) {
+        const struct plan_arg *a = &step->args[i];
         out->args[i] = out->bytes + at;
-        size_t size = pack(p, &step->args[i], out->bytes + at, 0);
-        at = (at + size + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN + ARG_ALIGN;
+        at = next_arg(at + pack(p, a, out->bytes + at, 0));
+        if (a->kind != PLAN_TENSOR_MAP || !a->map.rank) continue;
+        const struct plan_buffer *b = &p->plan->buffers[a->buffer];
+        status s = p->ops->tensor_map(p->dev, &a->map, b->dtype, p->address[a->buffer], out->args[i], e);
+        if (s) return err_prefix(e, "%s: args[%d]: tensor_map %s", step->function, i + 1, b->name);
     }
+    return LATHE_OK;
+}
+
+static void set_launch(const struct pipeline *p, const struct plan_step *step, struct dev_launch *out)
+{
+    const struct plan_window *w = &step->window;
+    memcpy(out->grid, step->grid, sizeof out->grid);
+    memcpy(out->block, step->block, sizeof out->block);
+    memcpy(out->cluster, step->cluster, sizeof out->cluster);
+    out->shared = step->shared;
+    out->programmatic = step->programmatic;
+    if (!w->on) return;
+    out->window = p->address[w->buffer];
+    out->window_bytes = (uint64_t)plan_buffer_bytes(&p->plan->buffers[w->buffer]);
+    out->hit = w->hit;
+    out->miss = w->miss;
+    out->ratio = (float)w->ratio;
 }
 
 /* --- life --- */
@@ -163,9 +185,13 @@ status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan
         const struct plan_step *step = &plan->steps[i];
         if (step->kind != STEP_LAUNCH) continue;
         s = ops->function(d, out->module, step->function, &out->steps[i].function, e);
+        if (!s) s = pack_step(out, step, &out->steps[i], e);
         if (s) goto fail;
-        pack_step(out, step, &out->steps[i]);
+        set_launch(out, step, &out->steps[i].how);
+        out->persists |= step->window.on && step->window.hit == L2_persisting;
     }
+    if (out->persists) s = ops->persist(d, true, e);
+    if (s) goto fail;
     return LATHE_OK;
 fail:
     pipeline_close(out);
@@ -182,6 +208,7 @@ void pipeline_close(struct pipeline *p)
             mem_free(p->steps[i].args);
         }
     mem_free(p->steps);
+    if (p->persists) (void)p->ops->persist(p->dev, false, NULL);    /* a lost device says so at the next call */
     if (p->module) p->ops->unload(p->dev, p->module);
     if (p->workspace)
         for (int i = 0; i < plan->nbuffers - plan->ntensors; i++) guarded_release(p->ops, p->dev, &p->workspace[i]);
@@ -228,8 +255,7 @@ status pipeline_run(struct pipeline *p, struct err *e)
             s = p->ops->gemm(p->dev, step, plan->buffers[step->a].dtype, plan->buffers[step->c].dtype,
                              p->address[step->a], p->address[step->b], p->address[step->c], e);
         else
-            s = p->ops->launch(p->dev, p->steps[i].function, step->grid, step->block, step->cluster, step->shared,
-                               p->steps[i].args, e);
+            s = p->ops->launch(p->dev, p->steps[i].function, &p->steps[i].how, p->steps[i].args, e);
         if (s) return s;
     }
     return LATHE_OK;

@@ -1,5 +1,5 @@
 /* pipeline.h: a plan made runnable on a device: its image loaded, its functions found, its workspace allocated, its
- * arguments packed once. Used in the device worker only. */
+ * arguments packed and its tensor maps made once. Used in the device worker only. */
 #ifndef LATHE_TRIAL_PIPELINE_H
 #define LATHE_TRIAL_PIPELINE_H
 
@@ -24,6 +24,7 @@ status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint6
 
 struct pipeline_step {
     struct dev_function *function;
+    struct dev_launch how;
     unsigned char *bytes;       /* packed arguments */
     void **args;
 };
@@ -36,6 +37,7 @@ struct pipeline {
     struct guarded *workspace;  /* one a workspace buffer of the plan */
     dev_ptr *address;           /* one a buffer of the plan */
     struct pipeline_step *steps;
+    bool persists;              /* until it is closed the device keeps room for lines of the L2 that persist */
 };
 
 /* tensors: addresses of the plan's first ntensors buffers. workspace_at[i] may give a ready address for workspace buffer i

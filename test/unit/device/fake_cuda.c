@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FAKE_PERSISTING = 39321600, FAKE_WINDOW = 134213632 };   /* bytes, an H200's */
+
 struct fake fake;
 
 struct CUfunc_st {
@@ -144,10 +146,15 @@ static CUresult f_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
         {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+        {CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, FAKE_PERSISTING},
+        {CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, FAKE_WINDOW},
     };
     if (fake.no_clocks &&
         (attribute == CU_DEVICE_ATTRIBUTE_CLOCK_RATE || attribute == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE ||
          attribute == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (fake.no_windows && (attribute == CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE ||
+                            attribute == CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].attribute == attribute) {
@@ -364,6 +371,48 @@ static CUresult f_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfun
     return CUDA_SUCCESS;
 }
 
+static CUresult f_cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    ENTER(cuCtxSetLimit);
+    if (limit != CU_LIMIT_PERSISTING_L2_CACHE_SIZE || value > FAKE_PERSISTING)
+        return CUDA_ERROR_INVALID_VALUE;
+    fake.persisting = value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuCtxResetPersistingL2Cache(void)
+{
+    ENTER(cuCtxResetPersistingL2Cache);
+    fake.persisting_resets++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                         const cuuint64_t *extents, const cuuint64_t *strides, const cuuint32_t *box,
+                                         const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
+                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                         CUtensorMapFloatOOBfill fill)
+{
+    ENTER(cuTensorMapEncodeTiled);
+    if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 1 || rank > 5 || interleave || fill)
+        return CUDA_ERROR_INVALID_VALUE;
+    fake.last_map = (struct fake_map){.type = type, .rank = rank, .address = address, .swizzle = swizzle,
+                                      .promotion = promotion};
+    for (cuuint32_t i = 0; i < rank; i++) {
+        if (element_strides[i] != 1)
+            return CUDA_ERROR_INVALID_VALUE;
+        fake.last_map.extents[i] = extents[i];
+        fake.last_map.box[i] = box[i];
+        if (i + 1 < rank)
+            fake.last_map.strides[i] = strides[i];
+    }
+    fake.maps++;
+    memset(map, 0, sizeof *map);
+    map->opaque[0] = (cuuint64_t)(uintptr_t)address;
+    map->opaque[15] = (cuuint64_t)fake.maps;
+    return CUDA_SUCCESS;
+}
+
 static CUresult launched(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                          unsigned int by, unsigned int bz, unsigned int shared, void **args)
 {
@@ -388,12 +437,25 @@ static CUresult f_cuLaunchKernel(CUfunction function, unsigned int gx, unsigned 
 static CUresult f_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
 {
     ENTER(cuLaunchKernelEx);
-    if (c->numAttrs != 1 || c->attrs->id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+    memset(fake.last_cluster, 0, sizeof fake.last_cluster);
+    fake.last_programmatic = 0;
+    fake.last_window = (CUaccessPolicyWindow){0};
+    if (c->numAttrs < 1)
         return CUDA_ERROR_INVALID_VALUE;
-    fake.last_cluster[0] = c->attrs->value.clusterDim.x;
-    fake.last_cluster[1] = c->attrs->value.clusterDim.y;
-    fake.last_cluster[2] = c->attrs->value.clusterDim.z;
-    if (c->gridDimX % fake.last_cluster[0])
+    for (unsigned i = 0; i < c->numAttrs; i++)
+        switch (c->attrs[i].id) {
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            fake.last_cluster[0] = c->attrs[i].value.clusterDim.x;
+            fake.last_cluster[1] = c->attrs[i].value.clusterDim.y;
+            fake.last_cluster[2] = c->attrs[i].value.clusterDim.z;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            fake.last_programmatic = c->attrs[i].value.programmaticStreamSerializationAllowed;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: fake.last_window = c->attrs[i].value.accessPolicyWindow; break;
+        default: return CUDA_ERROR_INVALID_VALUE;
+        }
+    if (fake.last_cluster[0] && c->gridDimX % fake.last_cluster[0])
         return (CUresult)912;
     return launched(function, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
                     c->sharedMemBytes, args);
@@ -606,6 +668,7 @@ static nvmlReturn_t f_nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t dev
 static const struct cuda_api fake_cuda = {
 #define X(name, symbol, args) .name = f_##name,
     CUDA_FUNCTIONS(X)
+    CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
     .path = "libcuda.fake"};
 
@@ -623,5 +686,8 @@ static const struct nvml_api fake_nvml = {
 
 struct cuda_tables fake_tables(void)
 {
-    return (struct cuda_tables){&fake_cuda, &fake_cublas, &fake_nvml};
+    static struct cuda_api older;
+    older = fake_cuda;
+    older.cuTensorMapEncodeTiled = NULL;
+    return (struct cuda_tables){fake.no_tensor_maps ? &older : &fake_cuda, &fake_cublas, &fake_nvml};
 }

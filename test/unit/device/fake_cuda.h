@@ -18,6 +18,8 @@ struct fake {
     int static_shared, max_threads;
     bool no_clocks;                 /* the driver has no clock attributes */
     bool no_nvml;                   /* nvmlInit_v2 fails */
+    bool no_windows;                /* the device has no access policies for the L2 */
+    bool no_tensor_maps;            /* the driver has no function to make them */
     CUresult init, load;            /* what cuInit and cuModuleLoadData give */
     /* read by the test */
     int calls;
@@ -25,8 +27,20 @@ struct fake {
     int contexts, streams, events, modules, allocations, blas_handles, nvml_open;
     size_t used;
     CUresult sticky;
-    CUlaunchConfig last_config;     /* of cuLaunchKernelEx */
-    unsigned int last_cluster[3];
+    unsigned int last_cluster[3];   /* of its attributes, zeros if it has none */
+    int last_programmatic;
+    CUaccessPolicyWindow last_window;
+    struct fake_map {               /* what cuTensorMapEncodeTiled was last given */
+        CUtensorMapDataType type;
+        cuuint32_t rank, box[5];
+        void *address;
+        cuuint64_t extents[5], strides[4];
+        CUtensorMapSwizzle swizzle;
+        CUtensorMapL2promotion promotion;
+    } last_map;
+    int maps;                       /* made */
+    size_t persisting;              /* bytes of the L2 set aside */
+    int persisting_resets;
     unsigned int last_grid[3], last_block[3], last_shared;
     void **last_args;
     int launches, raised_shared, non_portable, math_mode, gemm_compute;

@@ -94,8 +94,10 @@ struct shape {
 
 static status try(const char *name, struct shape s, void **args, struct err *e)
 {
-    const uint32_t no_cluster[3] = {0};
-    return ops->launch(fx->dev, function(name), s.grid, s.block, no_cluster, s.shared, args, e);
+    struct dev_launch how = {.shared = s.shared};
+    memcpy(how.grid, s.grid, sizeof how.grid);
+    memcpy(how.block, s.block, sizeof how.block);
+    return ops->launch(fx->dev, function(name), &how, args, e);
 }
 
 static void run(const char *name, struct shape s, void **args)

@@ -58,14 +58,17 @@ static void test_driver(void **state)
     struct strbuf b = {0};
     sb_add(&b, "#include <cuda.h>\n#include <stddef.h>\n#include \"device/cuda_functions.h\"\n" ASSERTS
                "CUDA_RESULTS(VALUE) CUDA_DEVICE_ATTRIBUTES(VALUE) CUDA_FUNCTION_ATTRIBUTES(VALUE) CUDA_FLAGS(VALUE)\n"
+               "CUDA_LIMITS(VALUE) CUDA_ACCESS_PROPERTIES(VALUE) CUDA_TENSOR_MAP_TYPES(VALUE)\n"
+               "CUDA_TENSOR_MAP_INTERLEAVES(VALUE) CUDA_TENSOR_MAP_SWIZZLES(VALUE) CUDA_TENSOR_MAP_PROMOTIONS(VALUE)\n"
+               "CUDA_TENSOR_MAP_FILLS(VALUE)\n"
                "#define SAME(name, symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(name), "
                "CUresult args), "
                "#name);\n"
-               "CUDA_FUNCTIONS(SAME)\n");
+               "CUDA_FUNCTIONS(SAME) CUDA_OPTIONAL_FUNCTIONS(SAME)\n");
     sb_add(&b, "#if CUDA_VERSION >= 13000\n" /* the symbol is the current one, but for one that is newer than CUDA 12 */
                "#define SYMBOL(name, symbol, args) _Static_assert(!__builtin_strcmp(TEXT(name), #symbol) || "
                "!__builtin_strcmp(#symbol, \"cuEventElapsedTime\"), #name);\n"
-               "CUDA_FUNCTIONS(SYMBOL)\n#endif\n");
+               "CUDA_FUNCTIONS(SYMBOL) CUDA_OPTIONAL_FUNCTIONS(SYMBOL)\n#endif\n");
 #define SIZE(type) layout(&b, "sizeof(" #type ")", sizeof(type))
 #define OFFSET(type, member) layout(&b, "offsetof(" #type ", " #member ")", offsetof(type, member))
     SIZE(CUdevice);
@@ -75,7 +78,22 @@ static void test_driver(void **state)
     SIZE(CUlaunchAttribute);
     OFFSET(CUlaunchAttribute, value);
     OFFSET(CUlaunchAttribute, value.clusterDim);
+    OFFSET(CUlaunchAttribute, value.accessPolicyWindow);
+    OFFSET(CUlaunchAttribute, value.programmaticStreamSerializationAllowed);
     layout(&b, "_Alignof(CUlaunchAttribute)", _Alignof(CUlaunchAttribute));
+    SIZE(CUaccessPolicyWindow);
+    OFFSET(CUaccessPolicyWindow, base_ptr);
+    OFFSET(CUaccessPolicyWindow, num_bytes);
+    OFFSET(CUaccessPolicyWindow, hitRatio);
+    OFFSET(CUaccessPolicyWindow, hitProp);
+    OFFSET(CUaccessPolicyWindow, missProp);
+    SIZE(CUtensorMap);
+    SIZE(CUtensorMapDataType);
+    SIZE(CUtensorMapInterleave);
+    SIZE(CUtensorMapSwizzle);
+    SIZE(CUtensorMapL2promotion);
+    SIZE(CUtensorMapFloatOOBfill);
+    SIZE(CUlimit);
     SIZE(CUlaunchConfig);
     OFFSET(CUlaunchConfig, gridDimX);
     OFFSET(CUlaunchConfig, gridDimZ);

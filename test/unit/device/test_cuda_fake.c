@@ -224,6 +224,16 @@ static struct dev_function *get_function(struct dev *d, const char *name, struct
     return f;
 }
 
+static status launch(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
+                     const uint32_t cluster[3], uint32_t shared, void **args, struct err *e)
+{
+    struct dev_launch how = {.shared = shared};
+    memcpy(how.grid, grid, sizeof how.grid);
+    memcpy(how.block, block, sizeof how.block);
+    memcpy(how.cluster, cluster, sizeof how.cluster);
+    return ops->launch(d, f, &how, args, e);
+}
+
 static void test_launch(void **state)
 {
     struct err e = {0};
@@ -239,7 +249,7 @@ static void test_launch(void **state)
     assert_int_equal(r.shared_dynamic, 65536);
     assert_true(r.occupancy == 2 * 256 / 2048.0);
     void *args[1] = {&r};
-    assert_int_equal(ops->launch(d, f, (uint32_t[]){256, 2, 3}, (uint32_t[]){16, 16, 1}, no_cluster, 65536, args, &e),
+    assert_int_equal(launch(d, f, (uint32_t[]){256, 2, 3}, (uint32_t[]){16, 16, 1}, no_cluster, 65536, args, &e),
                      LATHE_OK);
     assert_memory_equal(fake.last_grid, ((unsigned int[]){256, 2, 3}), sizeof fake.last_grid);
     assert_memory_equal(fake.last_block, ((unsigned int[]){16, 16, 1}), sizeof fake.last_block);
@@ -260,20 +270,129 @@ static void test_cluster_launch(void **state)
     struct dev_module *m;
     struct dev_function *f = get_function(d, "linear_simt", &m);
     const uint32_t block[3] = {128, 1, 1};
-    assert_int_equal(ops->launch(d, f, (uint32_t[]){32, 4, 1}, block, (uint32_t[]){4, 2, 1}, 256, NULL, &e), LATHE_OK);
+    assert_int_equal(launch(d, f, (uint32_t[]){32, 4, 1}, block, (uint32_t[]){4, 2, 1}, 256, NULL, &e), LATHE_OK);
     assert_memory_equal(fake.last_cluster, ((unsigned int[]){4, 2, 1}), sizeof fake.last_cluster);
     assert_memory_equal(fake.last_grid, ((unsigned int[]){32, 4, 1}), sizeof fake.last_grid);
     assert_int_equal(fake.last_shared, 256);
     assert_int_equal(fake.non_portable, 0);
-    assert_int_equal(ops->launch(d, f, (uint32_t[]){32, 4, 1}, block, (uint32_t[]){16, 1, 1}, 0, NULL, &e), LATHE_OK);
+    assert_int_equal(launch(d, f, (uint32_t[]){32, 4, 1}, block, (uint32_t[]){16, 1, 1}, 0, NULL, &e), LATHE_OK);
     assert_int_equal(fake.non_portable, 1);
-    assert_int_equal(ops->launch(d, f, (uint32_t[]){33, 4, 1}, block, (uint32_t[]){4, 1, 1}, 0, NULL, &e),
+    assert_int_equal(launch(d, f, (uint32_t[]){33, 4, 1}, block, (uint32_t[]){4, 1, 1}, 0, NULL, &e),
                      LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_LAUNCH);
     assert_string_equal(e.text, "launch linear_simt grid 33x4x1 block 128 cluster 4x1x1 shared 0: "
                                 "CUDA_ERROR_INVALID_CLUSTER_SIZE (in the driver's words)");
     ops->close(d);                                                  /* unloads m */
     assert_true(fake_nothing_alive());
+}
+
+static void test_launch_attributes(void **state)
+{
+    struct err e = {0};
+    struct dev *d = open_fake(NULL);
+    struct dev_module *m;
+    struct dev_function *f = get_function(d, "linear_simt", &m);
+    struct dev_launch how = {.grid = {32, 1, 1}, .block = {128, 1, 1}, .programmatic = true};
+    assert_int_equal(ops->launch(d, f, &how, NULL, &e), LATHE_OK);
+    assert_int_equal(fake.last_programmatic, 1);
+    assert_true(fake.last_cluster[0] == 0 && fake.last_window.num_bytes == 0);
+    how.programmatic = false;
+    how.window = 0x1000;
+    how.window_bytes = 5000;
+    how.hit = L2_persisting;
+    how.miss = L2_streaming;
+    how.ratio = 0.75f;
+    assert_int_equal(ops->launch(d, f, &how, NULL, &e), LATHE_OK);
+    const CUaccessPolicyWindow *w = &fake.last_window;
+    assert_true(w->base_ptr == (void *)0x1000 && w->num_bytes == 5000 && w->hitRatio == 0.75f);
+    assert_true(w->hitProp == CU_ACCESS_PROPERTY_PERSISTING && w->missProp == CU_ACCESS_PROPERTY_STREAMING);
+    assert_int_equal(fake.last_programmatic, 0);
+    how.window_bytes = (uint64_t)1 << 40;           /* cut to the device's largest */
+    how.cluster[0] = how.cluster[1] = how.cluster[2] = 1;
+    how.programmatic = true;
+    assert_int_equal(ops->launch(d, f, &how, NULL, &e), LATHE_OK);
+    assert_int_equal(w->num_bytes, FAKE_WINDOW);
+    assert_true(fake.last_programmatic == 1 && fake.last_cluster[0] == 1);
+    how.grid[0] = 33;
+    how.cluster[0] = 2;
+    assert_int_equal(ops->launch(d, f, &how, NULL, &e), LATHE_DEVICE);
+    assert_string_equal(e.text, "launch linear_simt grid 33x1x1 block 128 cluster 2x1x1 programmatic with an L2 window "
+                                "shared 0: CUDA_ERROR_INVALID_CLUSTER_SIZE (in the driver's words)");
+    ops->close(d);
+}
+
+static void test_no_windows(void **state)
+{
+    struct err e = {0};
+    fake.no_windows = true;                         /* a device before sm_80 */
+    struct dev *d = open_fake(NULL);
+    struct dev_module *m;
+    struct dev_function *f = get_function(d, "linear_simt", &m);
+    struct dev_launch how = {.grid = {32, 1, 1}, .block = {128, 1, 1}, .window = 0x1000, .window_bytes = 5000};
+    assert_int_equal(ops->launch(d, f, &how, NULL, &e), LATHE_OK);
+    assert_int_equal(fake.last_window.num_bytes, 0);
+    assert_int_equal(ops->persist(d, true, &e), LATHE_OK);
+    assert_int_equal(ops->persist(d, false, &e), LATHE_OK);
+    assert_int_equal(fake.persisting_resets, 0);
+    ops->close(d);
+}
+
+static void test_persist(void **state)
+{
+    struct err e = {0};
+    struct dev *d = open_fake(NULL);
+    assert_int_equal(ops->persist(d, true, &e), LATHE_OK);
+    assert_int_equal(fake.persisting, FAKE_PERSISTING);
+    assert_int_equal(fake.persisting_resets, 0);
+    assert_int_equal(ops->persist(d, false, &e), LATHE_OK);
+    assert_int_equal(fake.persisting, 0);
+    assert_int_equal(fake.persisting_resets, 1);
+    ops->close(d);
+}
+
+/* The driver wants the innermost axis first, lathe has it last. */
+static void test_tensor_map(void **state)
+{
+    struct err e = {0};
+    struct dev *d = open_fake(NULL);
+    cuuint64_t bytes[17] = {[16] = 77};
+    struct plan_tensor_map m = {.rank = 3, .shape = {3, 100, 64}, .box = {1, 32, 16}, .swizzle = 64, .l2 = 256};
+    assert_int_equal(ops->tensor_map(d, &m, DTYPE_f32, 0x1000, (char *)bytes, &e), LATHE_OK);
+    const struct fake_map *f = &fake.last_map;
+    assert_true(f->type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 && f->rank == 3 && f->address == (void *)0x1000);
+    assert_true(f->extents[0] == 64 && f->extents[1] == 100 && f->extents[2] == 3);
+    assert_true(f->strides[0] == 256 && f->strides[1] == 25600);
+    assert_true(f->box[0] == 16 && f->box[1] == 32 && f->box[2] == 1);
+    assert_true(f->swizzle == CU_TENSOR_MAP_SWIZZLE_64B && f->promotion == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+    assert_true(bytes[0] == 0x1000 && bytes[15] == 1 && bytes[16] == 77);
+
+    static const struct {
+        enum dtype dtype;
+        CUtensorMapDataType type;
+    } types[] = {{DTYPE_f64, 8}, {DTYPE_i32, 3}, {DTYPE_u32, 2}, {DTYPE_f16, 6}, {DTYPE_bf16, 9}, {DTYPE_u8, 0}};
+    m = (struct plan_tensor_map){.rank = 1, .shape = {64}, .box = {32}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        assert_int_equal(ops->tensor_map(d, &m, types[i].dtype, 0x1000, bytes, &e), LATHE_OK);
+        assert_int_equal(f->type, types[i].type);
+        assert_true(f->swizzle == CU_TENSOR_MAP_SWIZZLE_NONE && f->promotion == CU_TENSOR_MAP_L2_PROMOTION_NONE);
+    }
+    assert_int_equal(ops->tensor_map(d, &m, DTYPE_f32, 0x1008, bytes, &e), LATHE_DEVICE);
+    assert_int_equal(ops->fault(d), DEV_FAULT_LAUNCH);
+    says(&e, "making a tensor map of rank 1 for f32 elements at 0x1008");
+    ops->close(d);
+}
+
+static void test_driver_without_tensor_maps(void **state)
+{
+    struct err e = {0};
+    fake.no_tensor_maps = true;
+    struct dev *d = open_fake(NULL);
+    cuuint64_t bytes[16];
+    const struct plan_tensor_map m = {.rank = 1, .shape = {64}, .box = {32}};
+    assert_int_equal(ops->tensor_map(d, &m, DTYPE_f32, 0x1000, bytes, &e), LATHE_DEVICE);
+    assert_int_equal(ops->fault(d), DEV_FAULT_LAUNCH);
+    says(&e, "libcuda.fake has no cuTensorMapEncodeTiled");
+    ops->close(d);
 }
 
 static void test_too_large_launches(void **state)
@@ -284,12 +403,12 @@ static void test_too_large_launches(void **state)
     struct dev_module *m;
     struct dev_function *f = get_function(d, "linear_simt", &m);
     const uint32_t grid[3] = {256, 1, 1};
-    assert_int_equal(ops->launch(d, f, grid, (uint32_t[]){256, 1, 1}, no_cluster, 231425, NULL, &e), LATHE_DEVICE);
+    assert_int_equal(launch(d, f, grid, (uint32_t[]){256, 1, 1}, no_cluster, 231425, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
     assert_string_equal(e.text, "launch linear_simt grid 256x1x1 block 256 shared 231425: needs 231425 bytes of "
                                 "dynamic shared memory a block beside 1024 static; cuda:0 allows this kernel 231424, "
                                 "and any block 232448");
-    assert_int_equal(ops->launch(d, f, grid, (uint32_t[]){256, 2, 2}, no_cluster, 0, NULL, &e), LATHE_DEVICE);
+    assert_int_equal(launch(d, f, grid, (uint32_t[]){256, 2, 2}, no_cluster, 0, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
     says(&e, "block 256x2x2");
     says(&e, "1024 threads a block");
@@ -297,7 +416,7 @@ static void test_too_large_launches(void **state)
     assert_int_equal(fake.launches, 0);
     assert_int_equal(ops->resources(d, f, 1024, 0, &r, &e), LATHE_OK);
     assert_true(r.occupancy == 0);
-    assert_int_equal(ops->launch(d, f, grid, (uint32_t[]){512, 1, 1}, no_cluster, 231424, NULL, &e), LATHE_OK);
+    assert_int_equal(launch(d, f, grid, (uint32_t[]){512, 1, 1}, no_cluster, 231424, NULL, &e), LATHE_OK);
     ops->close(d);
 }
 
@@ -309,13 +428,13 @@ static void test_static_shared(void **state)
     struct dev_module *m;
     fake.static_shared = 232448;                    /* all that there is */
     struct dev_function *f = get_function(d, "linear_simt", &m);
-    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 0, NULL, &e), LATHE_OK);
-    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 4, NULL, &e), LATHE_DEVICE);
+    assert_int_equal(launch(d, f, grid, block, no_cluster, 0, NULL, &e), LATHE_OK);
+    assert_int_equal(launch(d, f, grid, block, no_cluster, 4, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
     ops->unload(d, m);
     fake.static_shared = 232452;                    /* more */
     f = get_function(d, "linear_simt", &m);
-    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 0, NULL, &e), LATHE_DEVICE);
+    assert_int_equal(launch(d, f, grid, block, no_cluster, 0, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
     says(&e, "beside 232452 static");
     assert_int_equal(fake.launches, 1);
@@ -334,9 +453,9 @@ static void test_shared_limit_not_raised(void **state)
     fake.fail_with = CUDA_ERROR_INVALID_VALUE;
     assert_int_equal(ops->function(d, m, "linear_simt", &f, &e), LATHE_OK);
     assert_string_equal(fake.failed, "cuFuncSetAttribute");
-    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 48 * 1024 + 4, NULL, &e), LATHE_DEVICE);
+    assert_int_equal(launch(d, f, grid, block, no_cluster, 48 * 1024 + 4, NULL, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_RESOURCES);
-    assert_int_equal(ops->launch(d, f, grid, block, no_cluster, 48 * 1024, NULL, &e), LATHE_OK);
+    assert_int_equal(launch(d, f, grid, block, no_cluster, 48 * 1024, NULL, &e), LATHE_OK);
     ops->close(d);
 }
 
@@ -390,13 +509,13 @@ static void test_crash_is_sticky(void **state)
     uint32_t word;
     assert_int_equal(ops->function(d, m, "linear_simt", &other, &e), LATHE_OK);
     assert_int_equal(ops->alloc(d, 4, &p, &e), LATHE_OK);
-    assert_int_equal(ops->launch(d, f, (uint32_t[]){2, 1, 1}, (uint32_t[]){64, 1, 1}, no_cluster, 0, NULL, &e),
+    assert_int_equal(launch(d, f, (uint32_t[]){2, 1, 1}, (uint32_t[]){64, 1, 1}, no_cluster, 0, NULL, &e),
                      LATHE_OK);
     assert_int_equal(ops->sync(d, &e), LATHE_DEVICE);
     assert_int_equal(ops->fault(d), DEV_FAULT_CRASH);
     says(&e, "waiting for the queue of cuda:0 (last: launch crash grid 2x1x1 block 64 shared 0): "
              "CUDA_ERROR_ILLEGAL_ADDRESS (in the driver's words)");
-    assert_int_equal(ops->launch(d, other, (uint32_t[]){7, 1, 1}, (uint32_t[]){32, 1, 1}, no_cluster, 0, NULL, &e),
+    assert_int_equal(launch(d, other, (uint32_t[]){7, 1, 1}, (uint32_t[]){32, 1, 1}, no_cluster, 0, NULL, &e),
                      LATHE_DEVICE);
     says(&e, "launch linear_simt grid 7x1x1 block 32 shared 0, after launch crash grid 2x1x1 block 64 shared 0: "
              "CUDA_ERROR_ILLEGAL_ADDRESS");
@@ -546,6 +665,7 @@ static status use(struct dev *d, struct err *e)
     float data[64] = {1};
     const uint32_t one[3] = {1, 1, 1}, block[3] = {64, 1, 1}, cluster[3] = {1, 1, 1};
     struct plan_step gemm = {.kind = STEP_GEMM, .m = 2, .n = 2, .k = 2};
+    const struct plan_tensor_map map = {.rank = 1, .shape = {64}, .box = {32}};
     status s = ops->alloc(d, sizeof data, &p, e);
     if (!s) s = ops->alloc(d, sizeof data, &q, e);
     if (!s) s = ops->copy_in(d, p, data, sizeof data, e);
@@ -554,8 +674,11 @@ static status use(struct dev *d, struct err *e)
     if (!s) s = ops->function(d, m, "linear_simt", &f, e);
     if (!s) s = ops->resources(d, f, 64, 0, &r, e);
     if (!s) ops->mark(d, 0);
-    if (!s) s = ops->launch(d, f, one, block, no_cluster, 0, NULL, e);
-    if (!s) s = ops->launch(d, f, one, block, cluster, 0, NULL, e);
+    if (!s) s = launch(d, f, one, block, no_cluster, 0, NULL, e);
+    if (!s) s = launch(d, f, one, block, cluster, 0, NULL, e);
+    if (!s) s = ops->tensor_map(d, &map, DTYPE_f32, p, data, e);
+    if (!s) s = ops->persist(d, true, e);
+    if (!s) s = ops->persist(d, false, e);
     if (!s) s = ops->gemm(d, &gemm, DTYPE_f32, DTYPE_f32, p, p, q, e);
     if (!s) ops->mark(d, 1);
     if (!s) s = ops->sync(d, e);
@@ -638,6 +761,11 @@ int main(void)
         TEST(test_out_of_memory),
         TEST(test_launch),
         TEST(test_cluster_launch),
+        TEST(test_launch_attributes),
+        TEST(test_no_windows),
+        TEST(test_persist),
+        TEST(test_tensor_map),
+        TEST(test_driver_without_tensor_maps),
         TEST(test_too_large_launches),
         TEST(test_static_shared),
         TEST(test_shared_limit_not_raised),

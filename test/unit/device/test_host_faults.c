@@ -44,12 +44,29 @@ static void test_refused(void **state)
         must_say(&why, cases[i].words);
         assert_int_equal(ops->fault(fx->dev), cases[i].fault);
     }
-    const uint32_t one[3] = {1, 1, 1}, two[3] = {2, 1, 1};
+    struct dev_launch how = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .cluster = {2, 1, 1}};
     struct err why = {0};
-    assert_int_equal(ops->launch(fx->dev, function("no_arguments"), two, one, two, 0, NULL, &why), LATHE_DEVICE);
+    assert_int_equal(ops->launch(fx->dev, function("no_arguments"), &how, NULL, &why), LATHE_DEVICE);
     must_say(&why, "no thread block clusters");
-    OK(ops->launch(fx->dev, function("no_arguments"), two, one, one, 0, NULL, &e));
+    how.cluster[0] = 1;
+    OK(ops->launch(fx->dev, function("no_arguments"), &how, NULL, &e));
+    how.programmatic = true;
+    how.window = 0x1000;
+    how.window_bytes = 4096;
+    OK(ops->launch(fx->dev, function("no_arguments"), &how, NULL, &e));     /* hints that mean nothing here */
+    OK(ops->persist(fx->dev, true, &e));
+    OK(ops->persist(fx->dev, false, &e));
     run("no_arguments", (struct shape){{1, 1, 1}, {1024, 1, 1}, 232448}, NULL);
+}
+
+static void test_no_tensor_maps(void **state)
+{
+    const struct plan_tensor_map m = {.rank = 1, .shape = {64}, .box = {32}};
+    uint64_t bytes[16];
+    struct err why = {0};
+    assert_int_equal(ops->tensor_map(fx->dev, &m, DTYPE_f32, 0x1000, bytes, &why), LATHE_DEVICE);
+    assert_int_equal(ops->fault(fx->dev), DEV_FAULT_LAUNCH);
+    must_say(&why, "the host device has no tensor memory accelerator");
 }
 
 static void test_memory(void **state)
@@ -157,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deadlock),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_tensor_maps),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_crashes),
         cmocka_unit_test(test_bad_images),

@@ -532,10 +532,11 @@ static void bad_steps(void **state)
         {"kernels/0/steps/0/shard", "1", "kernels.simt.steps[1]: unknown key 'shard' (did you mean 'shared'?)"},
         {"kernels/0/steps/0/when", "1", "kernels.simt.steps[1].when: expected true or false, but `1` is of type integer"},
         {"kernels/0/steps/0/args", "\"X\"", "kernels.simt.steps[1].args: expected a list of arguments"},
-        {"kernels/0/steps/0/args/0", "\"XX\"", "(an argument is a tensor, a workspace buffer, epilogue, or a formula)"},
+        {"kernels/0/steps/0/args/0", "\"XX\"", "(an argument is a tensor, a workspace buffer, epilogue, tensor_map, or "
+                                               "a formula)"},
         {"kernels/0/steps/0/args/0", "\"PADDED\"", "args[1]: expected a number, but `PADDED` is of type boolean"},
-        {"kernels/0/steps/0/args/0", "{\"tag\": \"i16\", \"#\": [1]}", "expected a name, a formula, or i32, i64, f32 or f64 "
-                                                                       "of one, got i16 { ... }"},
+        {"kernels/0/steps/0/args/0", "{\"tag\": \"i16\", \"#\": [1]}", "expected a name, a formula, i32, i64, f32 or f64 "
+                                                                       "of one, or tensor_map, got i16 { ... }"},
         {"kernels/0/steps/0/args/0", "{\"tag\": \"i32\", \"#\": [\"s\"]}", "args[1]: expected an integer, but `s` is of type "
                                                                            "float"},
         {"kernels/0/steps/0/args/0", "{\"tag\": \"i32\", \"#\": []}", "args[1]: expected one formula, got 0 positional"},

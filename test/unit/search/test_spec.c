@@ -58,6 +58,8 @@ static void test_tables_become_json(void **state)
         "{\"tag\":\"problem\",\"#\":[{\"tag\":\"i64\",\"#\":[\"M * N\"]},{\"tag\":\"f32\",\"#\":[2]},"
         "{\"tag\":\"normal\",\"#\":[0,1]},{\"tag\":\"gemm\",\"#\":[\"A\"]},{\"tag\":\"launch\",\"#\":[\"f\"]},"
         "{\"s\":1,\"tag\":\"kernel\"}]}");
+    assert_gives("return problem { v = tensor_map { 'W', box = { 8, 'BM' }, l2 = 128 } }",
+                 "{\"tag\":\"problem\",\"v\":{\"box\":[8,\"BM\"],\"l2\":128,\"tag\":\"tensor_map\",\"#\":[\"W\"]}}");
     assert_gives("local shared = { 1 } return problem { shared, shared }", "{\"tag\":\"problem\",\"#\":[[1],[1]]}");
     assert_gives("local list = {} for i = 1, 3 do list[i] = 2 ^ i // 1 | 0 end return problem { v = list }",
                  "{\"tag\":\"problem\",\"v\":[2,4,8]}");

@@ -21,8 +21,8 @@ static status fake_fill(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes,
     return LATHE_OK;
 }
 
-static status fake_launch(struct dev *d, struct dev_function *f, const uint32_t grid[3], const uint32_t block[3],
-                          const uint32_t cluster[3], uint32_t shared, void **args, struct err *e)
+static status fake_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args,
+                          struct err *e)
 {
     now_ms += script[launches < script_len ? launches : script_len - 1];
     launches++;
