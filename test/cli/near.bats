@@ -52,9 +52,10 @@ are() {
     grep -q "1 ok, 10 wrong, 3 inaccurate" shown
     [ "$(grep -cE "^ +[0-9]+ .* inaccurate +[0-9.]+ +[0-9.e-]+ +BUG=" shown)" = 3 ]
 }
-@test "an export of an inaccurate trial is refused" {
+@test "an export of an inaccurate trial is refused, and says what allows it" {
     id="$(value "SELECT id FROM trial WHERE configuration = 'BUG=tf32'")"
     fails 1 "its outcome is inaccurate" lathe export --db "$NEAR_DB" --trial "$id"
+    [[ "$errors" == *"lathe tune --tolerance"* ]]
 }
 @test "small outputs are not judged by how their errors are spread: wrong" {
     split lathe tune "$TREE/test/specs/near.lua" --device host --size M=32 --db small.db --trials 3 --strategy exhaustive --top 0

@@ -78,6 +78,7 @@ static status record_campaign(struct campaign *c, struct err *e)
                                      .strategy_options = sb_str(&options),
                                      .kernels = sb_str(&kernels),
                                      .seed = r->seed,
+                                     .inputs = r->inputs,
                                      .budget_trials = c->progress.budget_trials,
                                      .budget_seconds = c->progress.budget_seconds,
                                      .tool_version = r->version,

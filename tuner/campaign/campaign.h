@@ -54,6 +54,7 @@ struct campaign_request {
     int64_t trials;                 /* 0: no limit, except that with neither limit given the default is 100 trials */
     double seconds;
     uint64_t seed;
+    enum inputs inputs;             /* what verification and timing run on; its tolerance is the problem's */
     const char *db;                 /* path */
     int compile_workers;            /* 0: one a core, less one */
     double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */

@@ -24,15 +24,58 @@ static const struct option_row export_options[] = {
     {0},
 };
 
+/* "atol=0.0001 rtol=0.0001 on inputs wide" */
+static void conditions_text(struct strbuf *b, const json_t *trial)
+{
+    report_tolerance(b, json_object_get(trial, "tolerance"));
+    if (strcmp(tree_text(trial, "inputs"), "default") != 0)
+        sb_addf(b, " on inputs %s", tree_text(trial, "inputs"));
+}
+
+/* A winner among trials that were verified to different tolerances, or on different inputs, is one that the user has not
+ * chosen. `trial` is that winner; others of its problem, size and device are looked at. */
+static status check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e)
+{
+    struct query_filter f = *chosen;
+    struct strbuf list = {0};
+    const json_t *size = json_object_get(trial, "size");
+    char **dims = mem_zalloc(json_object_size(size) + 1, sizeof *dims);
+    const char *name;
+    json_t *value, *conditions = NULL;
+    f.ndims = 0;
+    json_object_foreach((json_t *)size, name, value)
+        dims[f.ndims++] = mem_printf("%s=%lld", name, (long long)json_integer_value(value));
+    f.dims = (const char *const *)dims;
+    f.problem = tree_text(trial, "problem");
+    f.device = tree_text(trial, "device");
+    status s = query_conditions(q, &f, &conditions, e);
+    for (size_t i = 0; i < json_array_size(conditions); i++) {
+        sb_add(&list, i ? "; " : "");
+        conditions_text(&list, json_array_get(conditions, i));
+    }
+    if (s == LATHE_OK && json_array_size(conditions) > 1)
+        s = err_set(e, LATHE_USAGE,
+                    "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
+                    "--tolerance, --inputs, --campaign or --trial",
+                    sb_str(&list));
+    for (int i = 0; i < f.ndims; i++)
+        mem_free(dims[i]);
+    mem_free(dims);
+    json_decref(conditions);
+    sb_free(&list);
+    return s;
+}
+
 /* The trial to export: --trial, or the first of the best. */
 static status choose(struct query *q, const struct export_args *args, int64_t *id, struct err *e)
 {
     const struct selection *sel = &args->selection;
     if (args->trial) {
-        if (sel->problem || sel->device || sel->kernel || sel->campaign || sel->sizes.count)
+        if (sel->problem || sel->device || sel->kernel || sel->campaign || sel->sizes.count || sel->tolerances.count ||
+            sel->inputs)
             return err_set(e, LATHE_USAGE,
                            "export: --trial already says which one\nleave out --problem, --size, --device, "
-                           "--kernel and --campaign, or leave out --trial");
+                           "--kernel, --tolerance, --inputs and --campaign, or leave out --trial");
         *id = args->trial;
         return LATHE_OK;
     }
@@ -45,6 +88,8 @@ static status choose(struct query *q, const struct export_args *args, int64_t *i
         s = selection_nothing(sel, q, e);
     else if (s == LATHE_OK)
         *id = tree_int(json_array_get(best, 0), "id");
+    if (s == LATHE_OK && !sel->campaign)
+        s = check_conditions(q, json_array_get(best, 0), &f, e);
     json_decref(best);
     return s;
 }
@@ -59,6 +104,11 @@ static status check_exportable(const json_t *trial, struct err *e)
                        "trial %lld is a baseline (%s): there is nothing of it to export\n"
                        "`lathe best` lists what there is",
                        id, tree_text(trial, "kernel"));
+    if (!strcmp(outcome, "inaccurate"))
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is not exported: its outcome is inaccurate: %.600s\n"
+                       "`lathe tune --tolerance` allows more",
+                       id, reason);
     if (strcmp(outcome, "ok") != 0)
         return err_set(e, LATHE_NOTHING,
                        "trial %lld is not verified, so it is not exported: its outcome is %s%s%.600s\n"
@@ -98,6 +148,8 @@ static status make_source(const json_t *provenance, const char *db, struct strbu
     status s = problem_from_json(json_object_get(provenance, "spec"), tree_text(trial, "problem"), NULL, &p, e);
     if (s == LATHE_OK)
         s = set_dims(p, json_object_get(trial, "size"), e);
+    if (s == LATHE_OK)
+        s = tolerance_from_json(json_object_get(trial, "tolerance"), &p->tolerance, e);
     if (s == LATHE_OK)
         s = target_from_json(json_object_get(provenance, "target"), &target, e);
     int k = s == LATHE_OK ? problem_find_kernel(p, tree_text(trial, "kernel")) : -1;

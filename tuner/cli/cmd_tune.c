@@ -15,7 +15,7 @@
 
 struct tune_args {
     const char *spec, *device, *strategy, *db;
-    struct text_list kernels, options, sizes;
+    struct text_list kernels, options, sizes, tolerances;
     int64_t trials, seed, top, workers;
     double seconds, time_limit;
     bool quiet, json, sanitize;
@@ -39,6 +39,8 @@ static const struct option_row tune_options[] = {
      .help = "of the search: the same seed proposes the same configurations"},
     {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes),
      .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},
+    {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, AT(tolerances),
+     .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
      .help = "how many of the best are measured and verified again at the end; 0: none"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
@@ -238,6 +240,13 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     status s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
     if (s != LATHE_OK)
         return s;
+    for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
+        if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)
+            err_prefix(e, "--tolerance");
+    if (s != LATHE_OK) {
+        problem_free(problem);
+        return s;
+    }
     struct campaign_summary summary = {0};
     s = conclude(args, run_campaign(cli, args, problem, &summary, e), &summary, e);
     problem_free(problem);

@@ -61,6 +61,19 @@ void report_size(struct strbuf *b, const json_t *size)
     add_pairs(b, size);
 }
 
+void report_tolerance(struct strbuf *b, const json_t *tolerance)
+{
+    const char *limit, *separator = "";
+    json_t *value;
+    json_object_foreach((json_t *)tolerance, limit, value)
+    {
+        if (json_number_value(value) == 0 && strcmp(limit, "atol") != 0 && strcmp(limit, "rtol") != 0)
+            continue;
+        sb_addf(b, "%s%s=%g", separator, limit, json_number_value(value));
+        separator = " ";
+    }
+}
+
 void report_configuration(struct strbuf *b, const json_t *configuration)
 {
     add_pairs(b, configuration);
@@ -117,6 +130,14 @@ static void size_cell(struct table *t, const json_t *row)
     sb_free(&b);
 }
 
+static void tolerance_cell(struct table *t, const json_t *row)
+{
+    struct strbuf b = {0};
+    report_tolerance(&b, json_object_get(row, "tolerance"));
+    table_cell(t, sb_str(&b));
+    sb_free(&b);
+}
+
 /* A trial that is not ok (a baseline may be shown all the same) has its outcome behind its configuration, if `tell`. */
 static void configuration_cell(struct table *t, const json_t *row, bool tell)
 {
@@ -130,7 +151,7 @@ static void configuration_cell(struct table *t, const json_t *row, bool tell)
 
 /* Which of the descriptive columns a table of trials needs, and the decimals of its numbers. */
 struct trial_layout {
-    bool problem, size, device, campaign;
+    bool problem, size, device, tolerance, inputs, campaign;
     int time, cold, sustained, tflops;
 };
 
@@ -140,6 +161,8 @@ static struct trial_layout layout_of(const json_t *rows, const json_t *more)
         .problem = !uniform(rows, more, "problem"),
         .size = !uniform(rows, more, "size"),
         .device = !uniform(rows, more, "device"),
+        .tolerance = !uniform(rows, more, "tolerance"),
+        .inputs = !uniform(rows, more, "inputs"),
         .campaign = !uniform(rows, more, "campaign"),
         .time = decimals(rows, more, "time_ms"),
         .cold = decimals(rows, more, "cold_ms"),
@@ -160,6 +183,10 @@ static void best_row(struct table *t, const json_t *trial, const struct trial_la
         size_cell(t, trial);
     if (l->device)
         table_cell(t, tree_text(trial, "device"));
+    if (l->tolerance)
+        tolerance_cell(t, trial);
+    if (l->inputs)
+        table_cell(t, tree_text(trial, "inputs"));
     table_cell(t, tree_text(trial, "kernel"));
     number_cell(t, trial, "time_ms", "%.*f", l->time);
     number_cell(t, trial, "cold_ms", "%.*f", l->cold);
@@ -183,6 +210,12 @@ static void common_line(struct strbuf *b, const json_t *trial, const struct tria
         sb_addf(&line, "%son %s", line.len ? " " : "", tree_text(trial, "device"));
     if (!l->campaign)
         sb_addf(&line, "%scampaign %lld", line.len ? ", " : "", (long long)tree_int(trial, "campaign"));
+    if (!l->tolerance && json_object_get(trial, "tolerance")) {
+        sb_addf(&line, "%sverified to ", line.len ? ", " : "");
+        report_tolerance(&line, json_object_get(trial, "tolerance"));
+    }
+    if (!l->inputs && strcmp(tree_text(trial, "inputs"), "default") != 0 && *tree_text(trial, "inputs"))
+        sb_addf(&line, "%son inputs %s", line.len ? ", " : "", tree_text(trial, "inputs"));
     if (line.len)
         sb_addf(b, "%s\n\n", sb_str(&line));
     sb_free(&line);
@@ -205,6 +238,10 @@ void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, 
         table_column(t, "size", TABLE_LEFT, 0);
     if (l.device)
         table_column(t, "device", TABLE_LEFT, 0);
+    if (l.tolerance)
+        table_column(t, "tolerance", TABLE_LEFT, 0);
+    if (l.inputs)
+        table_column(t, "inputs", TABLE_LEFT, 0);
     table_column(t, "kernel", TABLE_LEFT, 0);
     table_column(t, "time ms", TABLE_RIGHT, 0);
     table_column(t, "cold ms", TABLE_RIGHT, 0);
@@ -251,6 +288,11 @@ void report_campaign(struct strbuf *b, const json_t *campaign)
     if (*tree_text(campaign, "options"))
         sb_addf(b, " (%s)", tree_text(campaign, "options"));
     sb_addf(b, ", seed %lld\n", (long long)tree_int(campaign, "seed"));
+    if (json_object_get(campaign, "tolerance")) {
+        sb_add(b, "tolerance ");
+        report_tolerance(b, json_object_get(campaign, "tolerance"));
+        sb_addf(b, ", inputs %s\n", tree_text(campaign, "inputs"));
+    }
     sb_addf(b, "%s", tree_text(campaign, "state"));
     double seconds = tree_number(campaign, "seconds");
     if (!isnan(seconds))

@@ -14,15 +14,17 @@ bool tree_true(const json_t *object, const char *key);
 
 /* "M=128 N=32768 K=32768" */
 void report_size(struct strbuf *b, const json_t *size);
+/* "atol=0.0001 rtol=0.0001 times_sgemm_error=2": limits of 0 are none and left out, but for the first two. */
+void report_tolerance(struct strbuf *b, const json_t *tolerance);
 /* "BM=128 BN=64" from {name: value}, in the object's order. */
 void report_configuration(struct strbuf *b, const json_t *configuration);
 
 /* best: array of trials, best first; baselines: array of trials or NULL, shown in the same columns below. Columns for
- * problem, size, device and campaign appear only where the rows differ in them; `common` says above the table what they
+ * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them; `common` says above the table what they
  * share. */
 void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
 
-/* One campaign in two lines: what it was, and how it went. */
+/* One campaign in three lines: what it was, what is right in it, and how it went. */
 void report_campaign(struct strbuf *b, const json_t *campaign);
 /* Why trials failed: outcome, how often, the reason in one line, cut to fit `columns` (0: no terminal; 500). */
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns);

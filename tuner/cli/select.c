@@ -12,6 +12,9 @@ void selection_filter(const struct selection *s, struct query_filter *out)
         .kernel = s->kernel,
         .dims = (const char *const *)s->sizes.items,
         .ndims = s->sizes.count,
+        .tolerances = (const char *const *)s->tolerances.items,
+        .ntolerances = s->tolerances.count,
+        .inputs = s->inputs,
         .campaign = s->campaign,
     };
 }
@@ -52,6 +55,9 @@ status selection_nothing(const struct selection *s, struct query *q, struct err 
     add_option(&wanted, "problem", s->problem);
     for (int i = 0; i < s->sizes.count; i++)
         add_option(&wanted, "size", s->sizes.items[i]);
+    for (int i = 0; i < s->tolerances.count; i++)
+        add_option(&wanted, "tolerance", s->tolerances.items[i]);
+    add_option(&wanted, "inputs", s->inputs);
     add_option(&wanted, "device", s->device);
     add_option(&wanted, "kernel", s->kernel);
     if (s->campaign)

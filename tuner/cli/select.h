@@ -9,7 +9,8 @@
 
 struct selection {
     const char *problem, *device, *kernel, *db;
-    struct text_list sizes;
+    struct text_list sizes, tolerances;
+    const char *inputs;
     int64_t campaign;
 };
 
@@ -27,6 +28,10 @@ struct selection {
      .help = "on this device only: its name (\"NVIDIA H200\"), cuda:N, or a kind (cuda, host)"},                       \
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(type, member.kernel),                            \
      .help = "of this kernel only"},                                                                                   \
+    {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, .offset = offsetof(type, member.tolerances),                  \
+     .help = "verified to this limit only (atol, rtol, times_sgemm_error, frobenius); may be repeated"},               \
+    {"inputs", .arg = "CLASS", .kind = OPTION_TEXT, .offset = offsetof(type, member.inputs),                           \
+     .help = "verified and timed on these inputs only: default, normal, wide, ..."},                                   \
     {"campaign", .arg = "N", .kind = OPTION_COUNT, .offset = offsetof(type, member.campaign), .min = 1,                \
      .help = "of this campaign only"},                                                                                 \
     OPTION_DB(type, member.db)

@@ -67,6 +67,16 @@ static void number_text(struct strbuf *b, const json_t *trial, const char *key, 
     if (json_is_number(v)) sb_addf(b, fmt, json_number_value(v));
 }
 
+/* The tolerance that the trial was verified with, and what on, if that were not the specification's fills. */
+static void tolerance_text(struct strbuf *b, const struct problem *p, const char *inputs)
+{
+    const struct tolerance *t = &p->tolerance;
+    sb_addf(b, "|got - wanted| <= %g + %g |wanted|", t->atol, t->rtol);
+    if (t->times_sgemm_error > 0) sb_addf(b, ", relative Frobenius error <= %g times SGEMM's", t->times_sgemm_error);
+    if (t->frobenius > 0) sb_addf(b, ", relative Frobenius error <= %g", t->frobenius);
+    if (*inputs && strcmp(inputs, "default")) sb_addf(b, ", on inputs '%s'", inputs);
+}
+
 static void print_provenance(struct exporter *x)
 {
     const json_t *pr = x->in->provenance, *trial = json_object_get(pr, "trial");
@@ -92,6 +102,9 @@ static void print_provenance(struct exporter *x)
     sb_add(&line, x->p->reference.kind == REFERENCE_GEMM ? "against a reference in double"
                                                          : "against the specification's reference kernel");
     comment(x->out, "error", sb_str(&line));
+    sb_free(&line);
+    tolerance_text(&line, x->p, text_of(trial, "inputs"));
+    comment(x->out, "verified to", sb_str(&line));
     sb_free(&line);
     size_t i;
     json_t *baseline;

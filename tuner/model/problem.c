@@ -211,6 +211,17 @@ status problem_kernel_named(const struct problem *p, const char *name, bool to_t
     return LATHE_USAGE;
 }
 
+status problem_set_tolerance(struct problem *p, const char *text, struct err *e)
+{
+    struct tolerance t = p->tolerance;
+    status s = tolerance_parse(text, &t, NULL, e);
+    if (!s && t.times_sgemm_error > 0 && p->reference.kind != REFERENCE_GEMM)
+        s = err_set(e, LATHE_USAGE, "times_sgemm_error needs a gemm reference: use frobenius");
+    if (!s)
+        p->tolerance = t;
+    return s;
+}
+
 int problem_find_dim(const struct problem *p, const char *name)
 {
     FIND_NAME(p->dims, p->ndims, name);

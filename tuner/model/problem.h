@@ -16,6 +16,7 @@
 #include "model/dtype.h"
 #include "model/expr.h"
 #include "model/target.h"
+#include "model/tolerance.h"
 #include "model/torch_model.h"
 #include <jansson.h>
 
@@ -159,13 +160,6 @@ struct reference {
     struct kernel *kernel;                          /* KERNEL: plain CUDA pipeline that writes the outputs */
 };
 
-struct tolerance {
-    double atol, rtol;                              /* each element: |got - ref| <= atol + rtol |ref| */
-    double times_sgemm_error;                       /* limit on relative Frobenius error, as a multiple of the own error
-                                                       of a GEMM of the same types that sums in float32; 0: no limit */
-    double frobenius;                               /* absolute limit on it; 0: none */
-};
-
 struct problem {
     char *name, *summary;
     char *path;                                     /* the specification file */
@@ -216,6 +210,10 @@ status problem_check_size(const struct problem *p, struct err *e);
  * negative, or 0 unless it is workspace, and on more than 2^60 bytes. */
 status tensor_shape(const struct tensor *t, const struct value *slots, bool workspace, int64_t shape[MAX_RANK],
                     int64_t *count, struct err *e);
+
+/* --tolerance "rtol=1e-3": tolerance_parse on the problem's own. LATHE_USAGE also where times_sgemm_error has no GEMM to be
+ * a multiple of; then the tolerance stays what it was. */
+status problem_set_tolerance(struct problem *p, const char *text, struct err *e);
 
 /* values for the problem scope; slots must hold scope.count values */
 void problem_slots(const struct problem *p, struct value *slots);

@@ -278,10 +278,10 @@ static void test_creating_at_once(void **state)
     (void)state;
     enum { ROUNDS = 25, OPENERS = 6 };
     for (int round = 0; round < ROUNDS; round++) {
-        char path[64];
+        char path[320];
         int gate[2];
         pid_t pid[OPENERS];
-        snprintf(path, sizeof path, "at-once-%d.db", round);
+        snprintf(path, sizeof path, "%s/at-once-%d.db", folder, round);
         assert_int_equal(pipe(gate), 0);
         for (int i = 0; i < OPENERS; i++) {
             pid[i] = fork();
