@@ -217,17 +217,28 @@ static status resume(struct host_block *b, uint32_t i, struct err *e)
     return b->misused ? misused_mask(b, e) : LATHE_OK;
 }
 
+/* Does what the lanes of `group` have come for together: code of the image, on the scheduler's stack. */
+static void run_together(struct thread *warp, uint32_t group)
+{
+    struct lathe_host_together *lanes[WARP] = {0};
+    for (uint32_t lane = 0; lane < WARP; lane++)
+        if (group >> lane & 1) lanes[lane] = (struct lathe_host_together *)(uintptr_t)warp[lane].value;
+    lanes[__builtin_ctz(group)]->run(lanes);
+}
+
 /* Results of a warp operation that all lanes of `group` have reached. */
 static void finish_warp_operation(struct thread *warp, uint32_t group)
 {
     uint32_t votes = 0;
     for (uint32_t lane = 0; lane < WARP; lane++)
         if (group >> lane & 1 && warp[lane].value) votes |= 1u << lane;
+    if (warp[__builtin_ctz(group)].kind == LATHE_HOST_WAIT_TOGETHER) run_together(warp, group);
     for (uint32_t lane = 0; lane < WARP; lane++) {
         if (!(group >> lane & 1)) continue;
         struct thread *t = &warp[lane];
         switch (t->kind) {
-        case LATHE_HOST_WAIT_SYNCWARP: t->result = 0; break;
+        case LATHE_HOST_WAIT_SYNCWARP:
+        case LATHE_HOST_WAIT_TOGETHER: t->result = 0; break;
         case LATHE_HOST_WAIT_BALLOT: t->result = votes; break;
         case LATHE_HOST_WAIT_ANY: t->result = votes != 0; break;
         case LATHE_HOST_WAIT_ALL: t->result = votes == group; break;

@@ -25,14 +25,22 @@
     X(SHFL_XOR, "__shfl_xor_sync", WARP)                                                                               \
     X(BALLOT, "__ballot_sync", WARP)                                                                                   \
     X(ANY, "__any_sync", WARP)                                                                                         \
-    X(ALL, "__all_sync", WARP)
+    X(ALL, "__all_sync", WARP)                                                                                         \
+    X(TOGETHER, "a collective operation of the warp", WARP)
 enum lathe_host_wait {
 #define X(id, name, scope) LATHE_HOST_WAIT_##id,
     LATHE_HOST_WAITS(X)
 #undef X
         LATHE_HOST_WAIT_COUNT
 };
-enum { LATHE_HOST_ABI = 1 };
+enum { LATHE_HOST_ABI = 2 };
+
+/* An operation that the lanes of a warp do together. Each waits with the address of its operands, which begin with this
+ * struct, as value; when all have come, one call does it for all and leaves each lane's results in its operands. lanes:
+ * NULL for a lane that has ended or does not exist. All lanes must have come for the same operation. */
+struct lathe_host_together {
+    void (*run)(struct lathe_host_together *const lanes[32]);
+};
 
 /* What the program gives an image. */
 struct lathe_host_runtime {
@@ -238,6 +246,12 @@ template <class T> static inline T __shfl_xor_sync(unsigned mask, T v, int bits,
 {
     unsigned w = (unsigned)width, lane = lathe_host_lane(), from = lane ^ (unsigned)bits;
     return lathe_host_shuffle(LATHE_HOST_WAIT_SHFL_XOR, mask, v, from > (lane | (w - 1)) ? lane : from);
+}
+
+/* For an operation of the whole warp (kernels/common/mma.cuh): does it with the other lanes. */
+static inline void lathe_host_do_together(struct lathe_host_together *mine)
+{
+    lathe_host_wait_for(LATHE_HOST_WAIT_TOGETHER, 0xffffffffu, (uint64_t)(uintptr_t)mine, 0);
 }
 
 static inline void __threadfence() { __asm__ volatile("" ::: "memory"); }

@@ -10,49 +10,14 @@
 // A pair is two 16-bit numbers in one register, the first in the low half.
 #pragma once
 #include "lathe.cuh"
-
-#if LATHE_HOST
-__device__ __forceinline__ unsigned lathe_host_to_bf16(float x) {
-    const unsigned bits = __float_as_uint(x), magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u)
-        return 0x7fffu;         // the NaN that the hardware gives
-    return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-}
-
-__device__ __forceinline__ unsigned lathe_host_to_f16(float x) {
-    const unsigned bits = __float_as_uint(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u)
-        return 0x7fffu;
-    if (magnitude >= 0x477ff000u)               // 65520, half way to what would be the next number: infinity
-        return sign | 0x7c00u;
-    if (magnitude < 0x38800000u)                // below 2^-14: a multiple of 2^-24
-        return sign | static_cast<unsigned>(rintf(__uint_as_float(magnitude) * 16777216.0f));
-    return sign | (((magnitude + 0xfffu + (magnitude >> 13 & 1u)) >> 13) - (112u << 10));
-}
-
-__device__ __forceinline__ float lathe_host_from_f16(unsigned half) {
-    const unsigned sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
-    if (magnitude < 0x400u)
-        return __uint_as_float(sign | __float_as_uint(static_cast<float>(magnitude) / 16777216.0f));
-    if (magnitude >= 0x7c00u)                   // infinity and NaN
-        return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-    return __uint_as_float(sign | ((magnitude << 13) + (112u << 23)));
-}
-#endif
+#include "types.cuh"
 
 // Two numbers, rounded: fp16 if FP16, else bf16.
 template <bool FP16> __device__ __forceinline__ unsigned lathe_pack16(float first, float second) {
-#if LATHE_HOST
-    return FP16 ? lathe_host_to_f16(first) | lathe_host_to_f16(second) << 16
-                : lathe_host_to_bf16(first) | lathe_host_to_bf16(second) << 16;
-#else
-    unsigned pair;
     if constexpr (FP16)
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+        return lathe_pair<lathe_f16>(first, second);
     else
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-    return pair;
-#endif
+        return lathe_pair<lathe_bf16>(first, second);
 }
 
 // The two numbers of a pair, exactly.
@@ -62,8 +27,8 @@ template <bool FP16> __device__ __forceinline__ void lathe_unpack16(unsigned pai
         second = __uint_as_float(pair & 0xffff0000u);
     } else {
 #if LATHE_HOST
-        first = lathe_host_from_f16(pair & 0xffffu);
-        second = lathe_host_from_f16(pair >> 16);
+        first = lathe_to_float(lathe_f16{static_cast<unsigned short>(pair)});
+        second = lathe_to_float(lathe_f16{static_cast<unsigned short>(pair >> 16)});
 #else
         asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %2;\ncvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
             : "=f"(first), "=f"(second)
