@@ -3,7 +3,7 @@
 // plain C++ twin here with the same meaning.
 //
 // Invariants: helpers never allocate, never synchronise unless their name says so, and take global and shared addresses
-// as ordinary pointers. A vector helper of N floats needs its address aligned to 4 * N bytes.
+// as ordinary pointers. A vector helper of N elements needs its address aligned to their bytes, at most 16.
 #pragma once
 
 // Dynamic shared memory of the block, 128-byte aligned, as `unsigned char name[]`.
@@ -17,30 +17,62 @@ __device__ __forceinline__ constexpr int lathe_min(int a, int b) { return a < b 
 __device__ __forceinline__ constexpr int lathe_max(int a, int b) { return a > b ? a : b; }
 __device__ __forceinline__ constexpr int lathe_ceil_div(int a, int b) { return a / b + (a % b != 0); }
 
-// ---- vectors of 1, 2 or 4 floats as one memory access
+// ---- vectors of 1, 2, 4 or 8 elements, moved as one memory access (8 floats as two), as floats in registers
 
-template <int N> struct lathe_pack;
-template <> struct lathe_pack<1> { typedef float type; };
-template <> struct lathe_pack<2> { typedef float2 type; };
-template <> struct lathe_pack<4> { typedef float4 type; };
+template <int BYTES> struct lathe_pack;
+template <> struct lathe_pack<2> { typedef unsigned short type; };
+template <> struct lathe_pack<4> { typedef unsigned type; };
+template <> struct lathe_pack<8> { typedef uint2 type; };
+template <> struct lathe_pack<16> { typedef uint4 type; };
 
 template <int N> __device__ __forceinline__ void lathe_load(float (&to)[N], const float *from) {
-    static_assert(N == 1 || N == 2 || N == 4, "a vector access moves 1, 2 or 4 floats");
-    typedef typename lathe_pack<N>::type pack;
-    union { pack p; float f[N]; } u;
-    u.p = *reinterpret_cast<const pack *>(from);
+    static_assert(N == 1 || N == 2 || N == 4 || N == 8, "a vector access moves 1, 2, 4 or 8 floats");
+    constexpr int ONE = N < 4 ? N : 4;
+    typedef typename lathe_pack<4 * ONE>::type pack;
+    union { pack p[N / ONE]; float f[N]; } u;
+#pragma unroll
+    for (int i = 0; i < N / ONE; i++)
+        u.p[i] = reinterpret_cast<const pack *>(from)[i];
 #pragma unroll
     for (int i = 0; i < N; i++)
         to[i] = u.f[i];
 }
 
 template <int N> __device__ __forceinline__ void lathe_store(float *to, const float (&from)[N]) {
-    static_assert(N == 1 || N == 2 || N == 4, "a vector access moves 1, 2 or 4 floats");
-    typedef typename lathe_pack<N>::type pack;
-    union { pack p; float f[N]; } u;
+    static_assert(N == 1 || N == 2 || N == 4 || N == 8, "a vector access moves 1, 2, 4 or 8 floats");
+    constexpr int ONE = N < 4 ? N : 4;
+    typedef typename lathe_pack<4 * ONE>::type pack;
+    union { pack p[N / ONE]; float f[N]; } u;
 #pragma unroll
     for (int i = 0; i < N; i++)
         u.f[i] = from[i];
+#pragma unroll
+    for (int i = 0; i < N / ONE; i++)
+        reinterpret_cast<pack *>(to)[i] = u.p[i];
+}
+
+// The same for T = lathe_f16 or lathe_bf16.
+template <int N, class T> __device__ __forceinline__ void lathe_load(float (&to)[N], const T *from) {
+    static_assert(N == 1 || N == 2 || N == 4 || N == 8, "a vector access moves 1, 2, 4 or 8 elements");
+    typedef typename lathe_pack<2 * N>::type pack;
+    union { pack p; T element[N]; } u;
+    u.p = *reinterpret_cast<const pack *>(from);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        to[i] = lathe_to_float(u.element[i]);
+}
+
+template <int N, class T> __device__ __forceinline__ void lathe_store(T *to, const float (&from)[N]) {
+    static_assert(N == 1 || N == 2 || N == 4 || N == 8, "a vector access moves 1, 2, 4 or 8 elements");
+    typedef typename lathe_pack<2 * N>::type pack;
+    union { pack p; unsigned pair[N / 2 + 1]; T element[N]; } u;
+    if (N == 1) {
+        u.element[0] = lathe_from_float<T>(from[0]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N / 2; i++)
+            u.pair[i] = lathe_pair<T>(from[2 * i], from[2 * i + 1 < N ? 2 * i + 1 : 0]);
+    }
     *reinterpret_cast<pack *>(to) = u.p;
 }
 

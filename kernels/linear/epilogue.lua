@@ -1,4 +1,7 @@
 -- epilogue: a GEMM by cuBLAS, then one fused kernel.
+--
+-- Returns a function that makes it for Y of a type: "f32", "f16" or "bf16". The GEMM's result is of that type, or, where
+-- that has 16 bits and WIDE is chosen, float32.
 
 -- As many blocks as the work needs, or a fixed number that share it.
 local function blocks(needed)
@@ -10,48 +13,68 @@ local function pass(from, when)
                   block = "BLOCK", args = { from, "Y", "M", "N", "epilogue" } }
 end
 
-local to_z, to_y = "not TRANSPOSED and not IN_PLACE", "not TRANSPOSED and IN_PLACE"
+local function pass_transposed(from, when)
+  return launch { "linear_epilogue_transposed", when = when, block = "BLOCK", shared = "smem",
+                  grid = blocks "ceil_div(M, TILE_M) * ceil_div(N, TILE_N)", args = { from, "Y", "M", "N", "epilogue" } }
+end
 
-return {
-  "epilogue", source = beside "epilogue.cu", summary = "a cuBLAS GEMM, then one fused kernel",
-  params = {
-    { "TRANSPOSED", { false, true }, help = "the GEMM computes W X^T, and the kernel turns it over; or X W^T" },
-    { "IN_PLACE", { false, true }, when = "not TRANSPOSED", help = "the GEMM writes to Y, and the kernel works there" },
-    { "VEC", { 1, 2, 4 }, help = "floats that a global load or store moves" },
-    { "ITEMS", { 1, 2, 4, 8, 16 }, when = "not TRANSPOSED", help = "rows that a thread computes" },
-    { "TILE_M", { 32, 64, 128 }, when = "TRANSPOSED", help = "rows of Y in the tile turned over in shared memory" },
-    { "TILE_N", { 32, 64, 128 }, when = "TRANSPOSED", help = "columns of Y in that tile" },
-    { "BLOCK", { 64, 128, 256, 512, 1024 }, help = "threads a block" },
-    { "GRID", { "one_shot", "grid_stride" }, help = "as many blocks as there is work, or a fixed number that loop" },
-    { "PER_SM", { 1, 2, 4, 8, 16 }, when = "GRID == 'grid_stride'", help = "blocks an SM that loop" },
-  },
-  let = {
-    { "smem", "select(TRANSPOSED, TILE_N * (TILE_M + 1) * 4, 0)" },
-  },
-  constraints = {
-    -- The static assertions of epilogue.cu; test/cli/linear.bats proves that they agree.
-    { "BLOCK <= max_threads_per_block", "a block has that many threads at most" },
-    { "not TRANSPOSED or TILE_M * TILE_N % (BLOCK * VEC) == 0", "each warp must move as many pieces of the tile" },
-    -- What device and size demand.
-    { "N % VEC == 0", "rows of Y must begin at a multiple of VEC floats" },
-    { "not TRANSPOSED or M % VEC == 0", "rows of the transposed product must begin at a multiple of VEC floats" },
-    { "smem <= max_shared_per_block", "a block has that much shared memory at most" },
-    -- What cannot be good.
-    { "not TRANSPOSED or TILE_M * TILE_N <= 32 * BLOCK", "a thread holds its part of the tile in registers" },
-    { "ITEMS * VEC <= 32", "a thread holds its elements in registers" },
-    { "GRID == 'one_shot' or PER_SM * BLOCK <= max_threads_per_sm", "an SM does not hold so many threads" },
-  },
-  workspace = {
-    { "Z", "f32", { "M", "N" }, when = to_z },
-    { "Zt", "f32", { "N", "M" }, when = "TRANSPOSED" },
-  },
-  steps = {
-    gemm { "X", "W", "Z", trans_b = true, when = to_z },
-    gemm { "X", "W", "Y", trans_b = true, when = to_y },
-    gemm { "W", "X", "Zt", trans_b = true, when = "TRANSPOSED" },
-    pass("Z", to_z),
-    pass("Y", to_y),
-    launch { "linear_epilogue_transposed", when = "TRANSPOSED", block = "BLOCK", shared = "smem",
-             grid = blocks "ceil_div(M, TILE_M) * ceil_div(N, TILE_N)", args = { "Zt", "Y", "M", "N", "epilogue" } },
-  },
-}
+-- The GEMM and what follows it, by way of the workspace Z or Zt; `chosen` is nil, or when the product is of this type.
+local function add_product(kernel, suffix, type, chosen)
+  local and_chosen = chosen and " and " .. chosen or ""
+  local z, zt = "Z" .. suffix, "Zt" .. suffix
+  local plain, turned = "not TRANSPOSED and not IN_PLACE" .. and_chosen, "TRANSPOSED" .. and_chosen
+  table.insert(kernel.workspace, { z, type, { "M", "N" }, when = plain })
+  table.insert(kernel.workspace, { zt, type, { "N", "M" }, when = turned })
+  table.insert(kernel.steps, gemm { "X", "W", z, trans_b = true, when = plain })
+  table.insert(kernel.steps, gemm { "W", "X", zt, trans_b = true, when = turned })
+  table.insert(kernel.steps, pass(z, plain))
+  table.insert(kernel.steps, pass_transposed(zt, turned))
+end
+
+local in_place = "not TRANSPOSED and IN_PLACE"
+
+return function(type)
+  local narrow = type ~= "f32"
+  local kernel = {
+    "epilogue", source = beside "epilogue.cu", summary = "a cuBLAS GEMM, then one fused kernel",
+    params = {
+      { "TRANSPOSED", { false, true }, help = "the GEMM computes W X^T, and the kernel turns it over; or X W^T" },
+      { "IN_PLACE", { false, true }, when = "not TRANSPOSED",
+        help = "the GEMM writes to Y, and the kernel works there" },
+      { "VEC", narrow and { 1, 2, 4, 8 } or { 1, 2, 4 }, help = "elements that a global load or store moves" },
+      { "ITEMS", { 1, 2, 4, 8, 16 }, when = "not TRANSPOSED", help = "rows that a thread computes" },
+      { "TILE_M", { 32, 64, 128 }, when = "TRANSPOSED", help = "rows of Y in the tile turned over in shared memory" },
+      { "TILE_N", { 32, 64, 128 }, when = "TRANSPOSED", help = "columns of Y in that tile" },
+      { "BLOCK", { 64, 128, 256, 512, 1024 }, help = "threads a block" },
+      { "GRID", { "one_shot", "grid_stride" }, help = "as many blocks as there is work, or a fixed number that loop" },
+      { "PER_SM", { 1, 2, 4, 8, 16 }, when = "GRID == 'grid_stride'", help = "blocks an SM that loop" },
+    },
+    let = {
+      { "smem", "select(TRANSPOSED, TILE_N * (TILE_M + 1) * 4, 0)" },
+    },
+    constraints = {
+      -- The static assertions of epilogue.cu; test/cli/linear.bats proves that they agree.
+      { "BLOCK <= max_threads_per_block", "a block has that many threads at most" },
+      { "not TRANSPOSED or TILE_M * TILE_N % (BLOCK * VEC) == 0", "each warp must move as many pieces of the tile" },
+      -- What device and size demand.
+      { "N % VEC == 0", "rows of Y must begin at a multiple of VEC elements" },
+      { "not TRANSPOSED or M % VEC == 0", "rows of the transposed product must begin at a multiple of VEC elements" },
+      { "smem <= max_shared_per_block", "a block has that much shared memory at most" },
+      -- What cannot be good.
+      { "not TRANSPOSED or TILE_M * TILE_N <= 32 * BLOCK", "a thread holds its part of the tile in registers" },
+      { "ITEMS * VEC <= 32", "a thread holds its elements in registers" },
+      { "GRID == 'one_shot' or PER_SM * BLOCK <= max_threads_per_sm", "an SM does not hold so many threads" },
+    },
+    workspace = {},
+    steps = { gemm { "X", "W", "Y", trans_b = true, when = in_place }, pass("Y", in_place) },
+  }
+  if narrow then
+    table.insert(kernel.params, 3, { "WIDE", { false, true }, when = "not IN_PLACE",
+                                     help = "the GEMM's result is float32; or of Y's type" })
+    add_product(kernel, "", type, "not WIDE")
+    add_product(kernel, "_wide", "f32", "WIDE")
+  else
+    add_product(kernel, "", "f32")
+  end
+  return kernel
+end

@@ -3,19 +3,26 @@
 -- Returns a function that makes the problem of
 --   name, summary   as problem's
 --   dims            the default sizes, { M = 128, N = 32768, K = 32768 }
---   type            of X, W, b and Y; "f32" by default
+--   type            of X, W, b and Y: "f32" (default), "f16" or "bf16"
+--   output          the type of Y where it is another: "f32" for matrices of 16 bits
 --   bias            whether there is a b; true by default
 --   scalars, epilogue, tolerance, torch
---                   as problem's; the tolerance by default is that of a float32 GEMM
+--                   as problem's; the tolerance by default is what a GEMM of these types reaches
 --   tensors         inputs of the epilogue besides b, as problem's
 --   kernels         a list of names to have only those, in that order; by default every kernel for the type
 
 local bytes_of = { f32 = 4, f16 = 2, bf16 = 2 }
+local epilogue = include "epilogue.lua"
 local kernels_of = {
-  f32 = { include "simt.lua", include "epilogue.lua" },
+  f32 = { f32 = { include "simt.lua", epilogue "f32" } },
+  f16 = { f16 = { epilogue "f16" }, f32 = { epilogue "f32" } },
+  bf16 = { bf16 = { epilogue "bf16" }, f32 = { epilogue "f32" } },
 }
+-- Of each element: float32 sums of thousands of products; or four roundings of the output, which the product's and Y's
+-- own share with what the epilogue makes of the first.
+local within = { f32 = 1e-4, f16 = 2e-3, bf16 = 1.6e-2 }
 
-local fields = { name = true, summary = true, dims = true, type = true, bias = true, scalars = true, epilogue = true,
+local fields = { name = true, summary = true, dims = true, type = true, output = true, bias = true, scalars = true, epilogue = true,
                  tolerance = true, torch = true, tensors = true, kernels = true }
 
 local function check(f)
@@ -29,10 +36,13 @@ local function check(f)
   end
 end
 
--- The kernels for a type, or those of them that are named.
-local function choose(type, names)
-  local all, chosen = kernels_of[type], {}
-  if not all then error(string.format("family: no kernel here is for the type '%s'", tostring(type)), 3) end
+-- The kernels for X, W of a type and Y of a type, or those of them that are named.
+local function choose(type, output, names)
+  local all, chosen = (kernels_of[type] or {})[output], {}
+  if not all then
+    error(string.format("family: no kernel here is for the type '%s' with an output of '%s'", tostring(type),
+                        tostring(output)), 3)
+  end
   for i, name in ipairs(names or {}) do
     for _, kernel in ipairs(all) do
       if kernel[1] == name then chosen[i] = kernel end
@@ -45,14 +55,15 @@ end
 return function(f)
   check(f)
   local type, bias = f.type or "f32", f.bias ~= false
-  local kernels = choose(type, f.kernels)
+  local output = f.output or type
+  local kernels = choose(type, output, f.kernels)
   -- nn.Linear's initial distribution
   local initial = uniform("-1/sqrt(K)", "1/sqrt(K)")
   local tensors = { { "X", type, { "M", "K" }, fill = uniform(0, 1) }, { "W", type, { "N", "K" }, fill = initial } }
   local bytes = {}
   if bias then tensors[#tensors + 1] = { "b", type, { "N" }, fill = initial } end
   for _, tensor in ipairs(f.tensors or {}) do tensors[#tensors + 1] = tensor end
-  tensors[#tensors + 1] = { "Y", type, { "M", "N" }, output = true }
+  tensors[#tensors + 1] = { "Y", output, { "M", "N" }, output = true }
   for i, tensor in ipairs(tensors) do
     bytes[i] = string.format("%d.0*%s", bytes_of[tensor[2]] or 8, table.concat(tensor[3], "*"))
   end
@@ -64,11 +75,11 @@ return function(f)
     tensors = tensors,
     epilogue = f.epilogue,
     reference = gemm { "X", "W", "Y", trans_b = true, bias = bias and "b" or nil },
-    tolerance = f.tolerance or { atol = 1e-4, rtol = 1e-4, times_sgemm_error = 2 },
+    tolerance = f.tolerance or { atol = within[output], rtol = within[output], times_sgemm_error = 2 },
     torch = f.torch,
     flops = "2.0*M*N*K",
     bytes = table.concat(bytes, " + "),
     kernels = kernels,
-    baselines = include "baselines.lua",
+    baselines = include "baselines.lua" (type, output),
   }
 end

@@ -57,6 +57,46 @@ finds_all() {
     awk -v e="$error" -v l="$limit" 'BEGIN { exit !(e > 1e-4 && e < 3e-4 && l > 1.9 * e && l < 2.1 * e) }'
 }
 
+# campaign FEW SPEC OPTION...: random configurations of what comes with lathe, all right, and right baselines
+campaign() {
+    local trials="${LATHE_SAMPLE:-$1}" spec="$2"
+    shift 2
+    rm -f linear.db*
+    lathe tune "$spec" --device host --strategy random --trials "$trials" --top 0 --compile-workers 2 --db linear.db \
+        --json "$@" >tune.json 2>log || { cat log; return 1; }
+    if [ "$(json tune.json "j ->> 'outcomes' ->> 'ok'")" != "$trials" ] ||
+        [ "$(json tune.json "(SELECT count(*) FROM json_each(j, '$.baselines') WHERE value ->> 'outcome' <> 'ok')")" != 0 ]; then
+        lathe query --db linear.db "SELECT outcome, kernel, configuration, reason FROM trial WHERE outcome <> 'ok'"
+        return 1
+    fi
+}
+
+@test "linear_f16: odd sizes" { campaign 6 linear_f16 --size M=5,N=300,K=129; }
+@test "linear_f16: round sizes, wide accesses and the transposed product too" {
+    campaign 10 linear_f16 --size M=72,N=136,K=9 --seed 2
+    [ "$(lathe query --db linear.db --csv "SELECT count(DISTINCT value) FROM parameter_value WHERE name = 'WIDE'" |
+         tail -1 | tr -d '\r')" = 2 ]
+}
+@test "linear_bf16: one element" { campaign 3 linear_bf16 --size M=1,N=1,K=1; }
+@test "linear_bf16: round sizes" { campaign 8 linear_bf16 --size M=64,N=128,K=77 --seed 3; }
+
+@test "a family's problem of bf16 matrices and an f32 output" {
+    printf 'return include "kernels/linear/family.lua" { name = "mixed", type = "bf16", output = "f32",
+        dims = { M = 48, N = 52, K = 64 }, scalars = { { "s", 2.0 } }, epilogue = "s * z * sigmoid(z)" }' >mixed.lua
+    ln -s "$TREE/kernels" kernels
+    campaign 4 mixed.lua
+    sed 's/"bf16", output = "f32"/"f32", output = "f16"/' mixed.lua >wrong.lua
+    fails 2 "no kernel here is for the type 'f32' with an output of 'f16'" lathe space wrong.lua
+}
+
+@test "the 16-bit kernels compile for every GPU" {
+    for spec in linear_f16 linear_bf16; do
+        split lathe check $spec --sample "${LATHE_SAMPLE:-1}" --quiet
+        [ "$status" -ne 5 ] || skip "no NVRTC here: $errors"
+        [ "$status" -eq 0 ]
+    done
+}
+
 builds() { # FILE OPTION...
     command -v nvcc >/dev/null || skip "no nvcc here"
     run nvcc -std=c++17 -gencode arch=compute_80,code=sm_80 -Xcompiler -Wall,-Wextra -o out "$@"
@@ -75,6 +115,13 @@ builds() { # FILE OPTION...
         builds library.cu -DLATHE_SELFTEST -lcublas
     done
     grep -q 'const __nv_bfloat16 \*X, .*const __half \*b, .*float \*Y' plain.cu
+}
+
+@test "an export of linear_f16's epilogue kernel builds with its self-test" {
+    lathe tune linear_f16 --device host --size M=8,N=16,K=32 --strategy random --trials 2 --top 0 --db n.db -q
+    lathe export --db n.db --problem linear_f16 -o linear.cu
+    grep -q 'lathe_linear_f16(const __half \*X, const __half \*W, const __half \*b, __half \*Y' linear.cu
+    builds linear.cu -DLATHE_SELFTEST -lcublas
 }
 
 @test "tensors that are no f32, f16 or bf16 are refused by name" {

@@ -1,4 +1,5 @@
-/* test_linear.c: the constraints of kernels/linear say exactly what the static assertions of its sources say.
+/* test_linear.c: the constraints of kernels/linear, for float and for 16-bit tensors, say exactly what the static
+ * assertions of its sources say.
  *
  * Random combinations of all parameter values, valid or not, are written into one C++ text, each in a namespace of its
  * own and under a file name of its own, so that one run of the compiler tells which of them it refuses. That must be
@@ -56,13 +57,13 @@ struct sample {
     int count, cap;
 };
 
-static void open_problem(void **state)
+static void open_problem(const char *spec)
 {
     static const char *const include_dirs[] = {"kernels/common", NULL};
     struct err e = {0};
     json_t *j;
-    if (spec_read("kernels/linear/spec.lua", &j, &e) ||
-        problem_from_json(j, "kernels/linear/spec.lua", include_dirs, &problem, &e) || target_named("host", &host, &e))
+    if (spec_read(spec, &j, &e) || problem_from_json(j, spec, include_dirs, &problem, &e) ||
+        target_named("host", &host, &e))
         fail_msg("%s", e.text);
     json_decref(j);
     assert_int_equal(problem_set_dim(problem, "N", 32768, &e), LATHE_OK);
@@ -202,7 +203,8 @@ static void write_text(struct sample *s, int first, int count, const char *path)
         sb_addf(&b, "namespace combination_%d {\n#line 1 \"combination_%d\"\n%s\n}\n", i, i, sb_str(&source));
         for (int d = 0; d < n; d++)
             sb_addf(&b, "#undef %.*s\n", (int)strcspn(defines[d], "="), defines[d]);
-        sb_add(&b, "#undef LATHE_DYNAMIC_SHARED\n");
+        sb_add(&b, "#undef LATHE_DYNAMIC_SHARED\n#undef LATHE_TYPES\n"   /* each namespace has its own of all */
+                   "#undef LATHE_EXPR_HELPERS\n#undef LATHE_EXPR_FN\n");
         source_defines_free(defines, n);
     }
     FILE *f = fopen(path, "w");
@@ -237,7 +239,7 @@ static void compile_all(struct sample *s, const char *path)
     mem_free(command);
 }
 
-static void agree(const struct asserted *a)
+static void agree(const char *spec, const struct asserted *a)
 {
     char path[] = "/tmp/lathe-linear-XXXXXX.cpp";
     const char *each = getenv("LATHE_SAMPLE");
@@ -245,6 +247,7 @@ static void agree(const struct asserted *a)
     int refused = 0;
     if (system("${CXX:-c++} --version >/dev/null 2>&1"))
         skip();
+    open_problem(spec);
     open_sample(&s, a);
     draw(&s, each ? atoi(each) : 6);
     int fd = mkstemps(path, 4);
@@ -268,25 +271,16 @@ static void agree(const struct asserted *a)
     assert_true(refused > 0 && refused < s.count);
     unlink(path);
     close_sample(&s);
-}
-
-static void simt_agrees(void **state) { agree(&simt); }
-static void epilogue_agrees(void **state) { agree(&epilogue); }
-
-static int set_up(void **state)
-{
-    open_problem(state);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
     problem_free(problem);
-    return 0;
 }
+
+static void simt_agrees(void **state) { agree("kernels/linear/spec.lua", &simt); }
+static void epilogue_agrees(void **state) { agree("kernels/linear/spec.lua", &epilogue); }
+static void epilogue_agrees_in_f16(void **state) { agree("kernels/linear_f16/spec.lua", &epilogue); }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(simt_agrees), cmocka_unit_test(epilogue_agrees)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(simt_agrees), cmocka_unit_test(epilogue_agrees),
+                                       cmocka_unit_test(epilogue_agrees_in_f16)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
