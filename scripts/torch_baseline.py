@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""PyTorch's time for the linear problem, in both regimes, as JSON on stdout.
+"""PyTorch's time for a problem of kernels/kernelbench, in both regimes, as JSON on stdout.
 
-usage: torch_baseline.py [M N K] [--compile]
+usage: torch_baseline.py [NUMBER M N K] [--compile]      (default: 59 128 32768 32768)
 cold: median of launches 6..25 after 0.7 s idle, twice; sustained: median of the last 40 % of 2 s back to back, twice.
+Float32 without TF32. scripts/bench_kernelbench uses it as a module.
 """
 import json
 import statistics
@@ -10,6 +11,43 @@ import sys
 import time
 
 import torch
+import torch.nn.functional as F
+
+# Number: what follows the linear layer, of its output z and the problem's own parameter p. The steps are those of the
+# problem's model, each a launch: how many they are is what eager mode takes its time for.
+ACTIVATIONS = {
+    9: lambda z, p: torch.relu((z - 2.0) * 1.5),
+    12: lambda z, p: F.leaky_relu(z * 2.0, 0.1),
+    29: lambda z, p: F.mish(F.mish(z)),
+    40: lambda z, p: add_to_copy(z, 0.5),
+    53: lambda z, p: F.gelu(F.hardtanh(z * 0.5, -2, 2)),
+    59: lambda z, p: z * torch.sigmoid(z) * 2.0,
+    63: lambda z, p: torch.relu(z) / 2.0,
+    68: lambda z, p: torch.min(z, p) - p,
+    70: lambda z, p: torch.sigmoid(z) * 2.0 + z,
+    76: lambda z, p: torch.relu(z + p),
+    81: lambda z, p: torch.clamp(torch.tanh(torch.clamp(z * torch.sigmoid(z) / 2.0, -1.0, 1.0)), -1.0, 1.0),
+    86: lambda z, p: F.gelu(z / 10.0),
+    95: lambda z, p: F.hardtanh(F.gelu(torch.tanh(swish(z + p))), -1, 1),
+}
+
+
+def swish(v):
+    return torch.sigmoid(v) * v
+
+
+def add_to_copy(z, factor):
+    copy = z.clone()
+    return z * factor + copy
+
+
+def make(number, m, n, k, device):
+    """forward, x: the problem's model and an input"""
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(k, n, bias=number != 76, device=device)
+    own = torch.tensor(2.0, device=device) if number == 68 else torch.randn(n, device=device)
+    activation = ACTIVATIONS[number]
+    return lambda v: activation(linear(v), own), torch.rand(m, k, device=device)
 
 
 def events(f, launches):
@@ -41,27 +79,31 @@ def sustained(f):
     return statistics.median(kept)
 
 
-def main():
-    numbers = [int(a) for a in sys.argv[1:] if not a.startswith("-")]
-    m, n, k = numbers if len(numbers) == 3 else (128, 32768, 32768)
-    torch.manual_seed(0)
+def measure(number, m, n, k, compiled=False):
+    """{"eager": {"cold_ms", "sustained_ms"}}, and "compile" if wanted; frees the GPU's memory."""
     torch.backends.cuda.matmul.allow_tf32 = False
-    model = torch.nn.Linear(k, n, device="cuda")
-    x = torch.rand(m, k, device="cuda")
-
-    def forward(v):
-        z = model(v)
-        return z * torch.sigmoid(z) * 2.0
-
-    out = {"torch": torch.__version__, "device": torch.cuda.get_device_name(), "M": m, "N": n, "K": k}
+    forward, x = make(number, m, n, k, "cuda")
+    out = {}
     with torch.no_grad():
-        variants = {"eager": forward, "compile": torch.compile(forward)}
-        for name, f in variants.items():
-            run = lambda: f(x)
-            run()
-            run()
-            torch.cuda.synchronize()
-            out[name] = {"cold_ms": cold(run), "sustained_ms": sustained(run)}
+        for name, f in {"eager": forward, "compile": torch.compile(forward) if compiled else None}.items():
+            if f is not None:
+                f(x)
+                f(x)
+                torch.cuda.synchronize()
+                out[name] = {"cold_ms": cold(lambda: f(x)), "sustained_ms": sustained(lambda: f(x))}
+    del forward, x, f
+    torch.cuda.empty_cache()
+    return out
+
+
+def main():
+    numbers = [int(a) for a in sys.argv[1:] if not a.startswith("-")] or [59, 128, 32768, 32768]
+    if len(numbers) != 4 or numbers[0] not in ACTIVATIONS:
+        sys.exit(__doc__)
+    number, m, n, k = numbers
+    out = {"torch": torch.__version__, "device": torch.cuda.get_device_name(), "problem": number}
+    out.update({"M": m, "N": n, "K": k})
+    out.update(measure(number, m, n, k, "--compile" in sys.argv))
     print(json.dumps(out))
 
 

@@ -1,0 +1,76 @@
+# bench.bats: scripts/bench_kernelbench on the host device, where it can be seen to work but measures nothing.
+load helper
+
+bench() { "$TREE/scripts/bench_kernelbench" --lathe "$LATHE_BIN" --out o "$@"; }
+needs_python() { python3 -c 'import json' || skip "no python3 here"; }
+
+# record NUMBER SUSTAINED_EAGER COLD_MS ERROR: o/NUMBER.json as if it had been measured
+record() {
+    mkdir -p o
+    cat >"o/$1.json" <<END
+{"problem": $1, "size": {"M": 1, "N": 2, "K": 3}, "eager": {"cold_ms": 5, "sustained_ms": 5},
+ "winner": {"id": 1, "kernel": "simt", "text": "BM=16", "cold_ms": $3, "sustained_ms": 1, "error": $4},
+ "times_eager_cold": 5, "times_eager_sustained": $2, "times_sgemm_cold": 4, "times_sgemm_sustained": 4,
+ "of_tf32_cold": 1.2, "of_tf32_sustained": 1.2, "times_sgemm_error": $4}
+END
+}
+
+@test "a dry run, and what it leaves; those that are there are not measured again" {
+    needs_python
+    bench --dry-run 86 59 -- --kernel simt >out
+    grep -q "^without PyTorch$" out
+    grep -q "^59: tuning$" out
+    grep -q "^| 59 | 13x24x20 | simt | " out
+    grep -q "^| mean of 2 |" out
+    grep -q "^Not measured: 9 12 29 40 53 63 68 70 76 81 95.$" out
+    grep -q "^- 86: simt .*BM=" out
+    cmp <(sed -n '/^| problem/,$p' out) o/table.md
+    [ "$(json o/59.json "j ->> 'problem'")" = 59 ]
+    [ "$(json o/59.json "j ->> 'tune_options' ->> 0")" = --kernel ]
+    [ "$(json o/59.json "(j ->> 'winner' ->> 'cold_ms') > 0 AND (j ->> 'times_sgemm_cold') > 0")" = 1 ]
+    [ "$(json o/59.json "j ->> 'eager'")" = "" ]
+    [ "$(json o/table.json "json_array_length(j, '$.problems')")" = 2 ]
+    [ "$(json o/table.json "(j ->> 'geometric_mean' ->> 'times_sgemm_cold') > 0")" = 1 ]
+    bench --dry-run 59 >out
+    grep -q "^59: measured already" out
+    not grep -q "tuning" out
+    [ "$("$LATHE_BIN" show --db o/kernelbench.db --json | grep -c '"kernelbench_59"')" = 1 ]
+}
+
+@test "what failed is told, and not kept" {
+    needs_python
+    status=0
+    bench --dry-run 68 -- --kernel nosuch >out || status=$?
+    [ "$status" = 1 ]
+    grep -q "^| 68 | - .*lathe tune: exit code 2, see 68.log |$" out
+    grep -q "has no kernel 'nosuch'" o/68.log
+    [ ! -e o/68.json ]
+    [ "$(json o/table.json "json_extract(j, '\$.missed.\"68\"[0]')")" = "lathe tune: exit code 2, see 68.log" ]
+}
+
+@test "no time is left for one" {
+    needs_python
+    status=0
+    bench --dry-run --seconds 3 9 12 >out || status=$?
+    [ "$status" = 1 ]
+    grep -q "^no time left for 9 12: the same command goes on with them$" out
+}
+
+@test "means, and what is missed" {
+    needs_python
+    record 9 4 1 1.5
+    record 59 3.5 1 2.5
+    bench --dry-run 9 59 >out
+    grep -q "^| 9 | 1x2x3 | simt | 1.000 / 1.000 | 1.50 | .* | 5.00 / 4.00 | 4.00 / 4.00 | 1.20 / 1.20 |  |$" out
+    grep -q "^| 59 .* | cold: 1.20 of TF32 > 1.13; sustained: 3.50x of eager < 3.7x; error 2.50 > 2 |$" out
+    grep -q "^| mean of 2 |.* | 5.00 / 3.74 | 4.00 / 4.00 | 1.20 / 1.20 | sustained: 3.74x < 4.0x |$" out
+}
+
+@test "a wrong command line" {
+    needs_python
+    status=0
+    bench 5 2>errors || status=$?
+    [ "$status" = 2 ]
+    grep -q "there is no problem 5; there are 9 12 29" errors
+    bench --help | grep -q "^usage: bench_kernelbench"
+}
