@@ -10,7 +10,6 @@
 // A pair is two 16-bit numbers in one register, the first in the low half.
 #pragma once
 #include "lathe.cuh"
-#include "types.cuh"
 
 // Two numbers, rounded: fp16 if FP16, else bf16.
 template <bool FP16> __device__ __forceinline__ unsigned lathe_pack16(float first, float second) {

@@ -1,5 +1,6 @@
 // host_mma.cu: kernels for test_host_mma.c: products by kernels/common/mma.cuh, a warp each, fragments as CUDA's manual has
 // them.
+#include "../../../kernels/common/types.cuh"
 #include "../../../kernels/common/mma.cuh"
 
 // C [16, 8] += A [16, 16] B [16, 8], all float, row-major

@@ -1,4 +1,5 @@
 // host_split.cu: kernels for test_host_split.c: what kernels/common/split.cuh does on the host, a thread a number.
+#include "../../../kernels/common/types.cuh"
 #include "../../../kernels/common/split.cuh"
 
 // out[i]: x[i] as bf16 in the low half, as fp16 in the high half
