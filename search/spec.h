@@ -4,8 +4,8 @@
  * table with both an object whose "#" is the array of its positional items; an empty table an empty array. Functions,
  * objects, cycles, holes, NaN, infinities, other keys and tables with a metatable are errors that name the path
  * ("kernels.simt.params.BM[3]": items that begin with a string go by it). prelude.lua (embedded) gives problem, launch,
- * gemm, kernel, uniform, normal, i32, i64, f32, f64: constructors that only tag tables, with their name under the key
- * "tag": uniform(0, 1) is {"#": [0, 1], "tag": "uniform"}, i64("M * N") is {"#": ["M * N"], "tag": "i64"}.
+ * gemm, kernel, tensor_map, uniform, normal, i32, i64, f32, f64: constructors that only tag tables, with their name
+ * under the key "tag": uniform(0, 1) is {"#": [0, 1], "tag": "uniform"}, i64("M * N") is {"#": ["M * N"], "tag": "i64"}.
  * spec_include.h has the words for files. docs/specification.md describes the fields. */
 #ifndef LATHE_SEARCH_SPEC_H
 #define LATHE_SEARCH_SPEC_H

@@ -59,8 +59,11 @@ extern "C" __global__ void launch_scale(const __grid_constant__ LatheTensorMap x
     }
     lathe_grid_dependency_wait();
 
-    unsigned rank, first;
+    unsigned rank, blocks, first;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+    if (blocks != CLUSTER)
+        asm volatile("trap;");
     if (rank == 0 && threadIdx.x == 0)
         first_factor = PREPARE ? *factor : 2.0f;
     cluster_arrive();

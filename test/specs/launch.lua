@@ -6,7 +6,7 @@ local function map(name)
 end
 
 return problem {
-  name = "launch", summary = "y = 2 x, by tensor maps, clusters and programmatic launches",
+  name = "boxes", summary = "y = 2 x, by tensor maps, clusters and programmatic launches",
   dims = { { "M", 1000 }, { "N", 1032 } },
   tensors = {
     { "x", "f32", { "M", "N" }, fill = uniform(-1, 1) },

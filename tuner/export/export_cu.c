@@ -27,13 +27,6 @@ void export_dim_params(struct exporter *x)
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%sint64_t %s", i ? ", " : "", x->p->dims[i].name);
 }
 
-bool export_has_gemm(const struct kernel *k)
-{
-    for (int i = 0; i < k->nsteps; i++)
-        if (k->steps[i].kind == STEP_GEMM) return true;
-    return false;
-}
-
 /* --- provenance --- */
 
 /* One comment line; what would break it becomes a space. */
@@ -190,7 +183,7 @@ static status print_all(struct exporter *x, struct err *e)
     print_provenance(x);
     print_usage(x);
     sb_add(x->out, "#include <cuda_runtime.h>\n");
-    if (export_has_gemm(x->k)) sb_add(x->out, "#include <cublas_v2.h>\n");
+    export_includes(x);
     if (has_type(x->p, DTYPE_f16)) sb_add(x->out, "#include <cuda_fp16.h>\n");
     if (has_type(x->p, DTYPE_bf16)) sb_add(x->out, "#include <cuda_bf16.h>\n");
     sb_add(x->out, "#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");

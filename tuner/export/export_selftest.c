@@ -76,7 +76,6 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
     r.k = k;
     r.function = function;
-    r.nested = true;
     r.slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.slots);
     r.known = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.known);
     kernel_slots_fixed(x->p, k, x->in->target, r.slots);

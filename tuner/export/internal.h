@@ -5,6 +5,15 @@
 
 #include "export/export.h"
 
+enum export_helper {
+    HELPER_LAUNCH,
+    HELPER_CLUSTER,
+    HELPER_PROGRAMMATIC,
+    HELPER_WINDOW,
+    HELPER_TENSOR_MAP,
+    HELPER_GEMM,
+};
+
 struct exporter {
     const struct export_input *in;
     const struct problem *p;
@@ -13,7 +22,7 @@ struct exporter {
     struct value *known;            /* the same without what depends on dims and scalars (VALUE_NONE there) */
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
-    bool nested;                    /* the reference's part: the helpers stand in the file already */
+    unsigned uses, printed;         /* sets of 1 << enum export_helper: called by the code so far, there already */
 };
 
 /* An expression of a kernel scope as C. */
@@ -22,12 +31,40 @@ status export_expr(struct exporter *x, const struct expr *e, struct err *err);
 status export_problem_expr(struct exporter *x, const struct expr *e, struct err *err);
 /* "int64_t M, int64_t N, int64_t K" */
 void export_dim_params(struct exporter *x);
-bool export_has_gemm(const struct kernel *k);
 
 /* export_launch.c: the layout of the workspace, the workspace query and the launcher. */
 status export_launcher(struct exporter *x, struct err *e);
 /* The launcher's parameters, and the same names as arguments. */
 void export_launcher_params(struct exporter *x);
+
+/* Whether a formula (NULL: true) is decided already for this configuration, whatever the size, and how. */
+enum export_decided { DEPENDS, ALWAYS, NEVER };
+enum export_decided export_decide(const struct exporter *x, const struct expr *formula);
+
+/* export_steps.c. First what must hold before anything runs, with the tensor maps, then the calls. */
+status export_step_checks(struct exporter *x, struct err *e);
+status export_steps(struct exporter *x, struct err *e);
+const struct tensor *export_buffer_tensor(const struct exporter *x, int i);
+/* Tensor or workspace buffer i as a pointer of its type. */
+void export_buffer(struct exporter *x, int i);
+
+/* export_attributes.c: what a launch says beside its extents. step, at: from 0. */
+/* The variables of a launch's tensor maps, at the launcher's top; one's name; and the code that makes it. */
+void export_map_variables(struct exporter *x, int step);
+void export_map_name(struct exporter *x, int step, int at);
+status export_map(struct exporter *x, int step, int at, struct err *e);
+/* What fills `attribute` and counts `attributes`; *count: how many there may be. begun: the variable that says whether
+ * a step of this call has been queued; NULL: one has. */
+status export_attributes(struct exporter *x, const struct launch *l, const char *begun, int *count, struct err *e);
+
+/* export_helpers.c: the functions that launchers call. */
+/* The name of a helper; notes that it is needed. */
+const char *export_helper(struct exporter *x, enum export_helper helper);
+/* Prints those that are needed and not there yet. */
+void export_helpers(struct exporter *x);
+/* The headers that any of them needs. */
+void export_includes(struct exporter *x);
+bool export_has_gemm(const struct kernel *k);
 
 /* export_selftest.c: main() under LATHE_SELFTEST. */
 status export_selftest(struct exporter *x, struct err *e);
