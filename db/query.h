@@ -39,6 +39,11 @@ struct query_filter {
  * by the final's cold_ms, others by time_ms. One row a (kernel, configuration). An array. */
 status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
+/* The trials of candidates, verified or inaccurate, of which no other of the same problem, size, device and inputs has
+ * both a lower time_ms and a lower error: from the fastest to the most accurate, one problem, size, device and inputs
+ * after the other. One row a (kernel, configuration). An array. */
+status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
+
 /* What the trials that query_best would list were verified to and on, each once: an array of {tolerance, inputs}. */
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 

@@ -1,8 +1,11 @@
-/* query_best.c: the best verified configurations.
+/* query_best.c: the best verified configurations, and those that are the fastest of their error.
  *
- * Trials are walked in the order of an index that holds the ranking (trial.score_ms: see store_write.c), ties by the
- * trial's own time and then by id, so the order is total and the same each time. The walk ends as soon as enough
- * distinct configurations were met: the first meeting is a configuration's best trial. */
+ * For the best, trials are walked in the order of an index that holds the ranking (trial.score_ms: see store_write.c),
+ * ties by the trial's own time and then by id, so the order is total and the same each time. The walk ends as soon as
+ * enough distinct configurations were met: the first meeting is a configuration's best trial.
+ *
+ * For the front, the trials of a problem, size, device and class of inputs are walked from the fastest: one is on it if
+ * its error is below all before it. */
 #include "base/mem.h"
 #include "db/query_private.h"
 #include "model/tolerance.h"
@@ -65,12 +68,18 @@ static const char *index_for(const struct query_filter *f)
     return f->trial ? "" : f->campaign ? " INDEXED BY trial_campaign_score" : " INDEXED BY trial_score";
 }
 
-/* columns: of trial t and campaign c. */
-static status make_statement(const struct query_filter *f, const char *columns, struct strbuf *sql, struct bindings *b,
-                             char **names, struct err *e)
+/* A question about the trials that pass a filter: of trial t, campaign c and what is joined to them. */
+struct listing {
+    const char *columns, *joins, *condition, *order;
+    bool by_score;              /* the condition and the order are those of the index of scores */
+    status (*visit)(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e); /* all rows */
+};
+
+static status make_statement(const struct query_filter *f, const struct listing *l, struct strbuf *sql,
+                             struct bindings *b, char **names, struct err *e)
 {
-    sb_addf(sql, "SELECT %s FROM trial t%s CROSS JOIN campaign c ON c.id = t.campaign_id WHERE t.score_ms IS NOT NULL",
-            columns, index_for(f));
+    sb_addf(sql, "SELECT %s FROM trial t%s CROSS JOIN campaign c ON c.id = t.campaign_id%s WHERE %s", l->columns,
+            l->by_score ? index_for(f) : "", l->joins, l->condition);
     if (f->trial) {
         sb_add(sql, " AND t.id = ?");
         bind(b, sql_int(f->trial));
@@ -107,12 +116,11 @@ static status make_statement(const struct query_filter *f, const char *columns, 
             return st;
         sb_add(sql, ")");
     }
-    sb_add(sql, " ORDER BY t.score_ms, t.time_ms, t.id");
+    sb_addf(sql, " ORDER BY %s", l->order);
     return LATHE_OK;
 }
 
 enum { KEY_COLUMNS = 8 };
-static const char ROW[] = "t.id, c.problem_id, c.device_id, c.size, c.tolerance, c.inputs, t.kernel, t.configuration";
 
 /* Whether this row's columns behind the id are met for the first time. */
 static bool first_meeting(json_t *met, sqlite3_stmt *st)
@@ -144,6 +152,34 @@ static status walk(struct query *q, sqlite3_stmt *st, int top, json_t *list, str
     return s;
 }
 
+/* Behind the key: what must be the same for two times to be compared, as one text, and the error. */
+static status walk_front(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
+{
+    json_t *met = json_object(), *trial;
+    char *group = NULL;
+    double least = 0;
+    bool row;
+    status s = LATHE_OK;
+    while (!s && (top <= 0 || json_array_size(list) < (size_t)top) && !(s = query_step(q, st, &row, e)) && row) {
+        const char *of = (const char *)sqlite3_column_text(st, KEY_COLUMNS);
+        double error = sqlite3_column_double(st, KEY_COLUMNS + 1);
+        bool same = group && strcmp(group, of) == 0;
+        if (!first_meeting(met, st) || (same && !(error < least)))
+            continue;
+        if (!same) {
+            mem_free(group);
+            group = mem_strdup(of);
+        }
+        least = error;
+        s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e);
+        if (!s)
+            json_array_append_new(list, trial);
+    }
+    mem_free(group);
+    json_decref(met);
+    return s;
+}
+
 /* {tolerance, inputs} of each row. */
 static status list_conditions(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
 {
@@ -154,9 +190,8 @@ static status list_conditions(struct query *q, sqlite3_stmt *st, int top, json_t
     return s;
 }
 
-/* Runs the statement of a filter, and gives the list that `visit` makes of its rows. */
-static status visit_rows(struct query *q, const struct query_filter *f, const char *columns,
-                         status (*visit)(struct query *, sqlite3_stmt *, int, json_t *, struct err *), json_t **out,
+/* Asks, and gives the list that the listing's `visit` makes of the rows. */
+static status visit_rows(struct query *q, const struct query_filter *f, const struct listing *l, json_t **out,
                          struct err *e)
 {
     struct strbuf sql = {0};
@@ -164,13 +199,13 @@ static status visit_rows(struct query *q, const struct query_filter *f, const ch
     char **names = mem_zalloc((size_t)f->ndims + 1, sizeof *names);
     sqlite3_stmt *st = NULL;
     json_t *list = json_array();
-    status s = make_statement(f, columns, &sql, &b, names, e);
+    status s = make_statement(f, l, &sql, &b, names, e);
     if (!s)
         s = sql_prepare(&q->sql, sb_str(&sql), &st, e);
     if (!s)
         s = sql_bind(&q->sql, st, b.v, b.n, e);
     if (!s)
-        s = visit(q, st, f->top, list, e);
+        s = l->visit(q, st, f->top, list, e);
     sqlite3_finalize(st);
     for (int i = 0; i < f->ndims; i++)
         mem_free(names[i]);
@@ -184,19 +219,52 @@ static status visit_rows(struct query *q, const struct query_filter *f, const ch
     return s;
 }
 
+#define SCORED                                                                                                         \
+    .joins = "", .condition = "t.score_ms IS NOT NULL", .order = "t.score_ms, t.time_ms, t.id", .by_score = true
+
 static status best_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
-    return visit_rows(q, args, ROW, walk, out, e);
+    static const struct listing best = {
+        .columns = "t.id, c.problem_id, c.device_id, c.size, c.tolerance, c.inputs, t.kernel, t.configuration",
+        SCORED,
+        .visit = walk,
+    };
+    return visit_rows(q, args, &best, out, e);
 }
 
 static status conditions_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
-    return visit_rows(q, args, "DISTINCT c.tolerance, c.inputs", list_conditions, out, e);
+    static const struct listing conditions = {
+        .columns = "DISTINCT c.tolerance, c.inputs",
+        SCORED,
+        .visit = list_conditions,
+    };
+    return visit_rows(q, args, &conditions, out, e);
+}
+
+/* The limits that a campaign verified to change neither error nor time, so they are no part of the key. */
+static status front_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    static const struct listing front = {
+        .columns = "t.id, c.problem_id, c.device_id, c.size, '', c.inputs, t.kernel, t.configuration, "
+                   "json_array(r.problem, c.size, r.device, c.inputs) AS compared, r.error",
+        .joins = " JOIN trial_report r ON r.trial_id = t.id",
+        .condition = "t.role = 'candidate' AND t.time_ms IS NOT NULL AND r.error IS NOT NULL AND (t.outcome = "
+                     "'inaccurate' OR t.outcome = 'ok' AND (t.score_ms IS NOT NULL OR t.eligible = 0))",
+        .order = "compared, t.time_ms, r.error, t.id",
+        .visit = walk_front,
+    };
+    return visit_rows(q, args, &front, out, e);
 }
 
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e)
 {
     return query_in_snapshot(q, conditions_body, f, out, e);
+}
+
+status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, front_body, f, out, e);
 }
 
 status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e)

@@ -52,6 +52,19 @@ are() {
     grep -q "1 ok, 10 wrong, 3 inaccurate" shown
     [ "$(grep -cE "^ +[0-9]+ .* inaccurate +[0-9.]+ +[0-9.e-]+ +BUG=" shown)" = 3 ]
 }
+@test "the front of error and time has them" {
+    "$LATHE_BIN" best --front --db "$NEAR_DB" --json >front
+    [ "$(json front "(SELECT count(*) FROM json_each(j) a JOIN json_each(j) b ON a.value ->> 'time_ms' <= b.value ->> 'time_ms'
+                      AND a.value ->> 'error' <= b.value ->> 'error' AND a.key <> b.key)")" = 0 ]
+    [ "$(json front "(SELECT count(*) FROM json_each(j) WHERE value ->> 'outcome' NOT IN ('ok', 'inaccurate'))")" = 0 ]
+    # the most accurate is the right one
+    [ "$(json front "(SELECT value ->> 'text' FROM json_each(j) ORDER BY value ->> 'error' LIMIT 1)")" = BUG=none ]
+    "$LATHE_BIN" best --front --db "$NEAR_DB" >front
+    grep -q "error  outcome *configuration" front
+    grep -q " ok  *BUG=none$" front
+    "$LATHE_BIN" best --front --db "$NEAR_DB" --top 1 --json >front
+    [ "$(json front "json_array_length(j)")" = 1 ]
+}
 @test "an export of an inaccurate trial is refused, and says what allows it" {
     id="$(value "SELECT id FROM trial WHERE configuration = 'BUG=tf32'")"
     fails 1 "its outcome is inaccurate" lathe export --db "$NEAR_DB" --trial "$id"

@@ -151,7 +151,7 @@ static void configuration_cell(struct table *t, const json_t *row, bool tell)
 
 /* Which of the descriptive columns a table of trials needs, and the decimals of its numbers. */
 struct trial_layout {
-    bool problem, size, device, tolerance, inputs, campaign;
+    bool problem, size, device, tolerance, inputs, campaign, front;
     int time, cold, sustained, tflops;
 };
 
@@ -194,7 +194,11 @@ static void best_row(struct table *t, const json_t *trial, const struct trial_la
     number_cell(t, trial, "speedup", "%.*fx", 2);
     number_cell(t, trial, "tflops", "%.*f", l->tflops);
     number_cell(t, trial, "error", "%.*e", 1);
-    configuration_cell(t, trial, true);
+    if (l->front) {
+        table_cell(t, tree_text(json_object_get(trial, "configuration"), "FORMAT"));
+        table_cell(t, tree_text(trial, "outcome"));
+    }
+    configuration_cell(t, trial, !l->front);
 }
 
 static void common_line(struct strbuf *b, const json_t *trial, const struct trial_layout *l)
@@ -221,9 +225,10 @@ static void common_line(struct strbuf *b, const json_t *trial, const struct tria
     sb_free(&line);
 }
 
-void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common)
+static void print_trials(struct strbuf *b, const json_t *best, const json_t *baselines, bool common, bool front)
 {
     struct trial_layout l = layout_of(best, baselines);
+    l.front = front;
     const json_t *first = json_array_size(best) ? json_array_get(best, 0) : json_array_get(baselines, 0);
     if (common && first)
         common_line(b, first, &l);
@@ -253,6 +258,11 @@ void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, 
     table_column(t, "TFLOP/s", TABLE_RIGHT, 0);
     table_optional(t);
     table_column(t, "error", TABLE_RIGHT, 0);
+    if (front) {
+        table_column(t, "format", TABLE_LEFT, 0);
+        table_optional(t);
+        table_column(t, "outcome", TABLE_LEFT, 0);
+    }
     table_column(t, "configuration", TABLE_LEFT, 0);
     for (size_t i = 0; i < json_array_size(best); i++) {
         char rank[24];
@@ -263,6 +273,16 @@ void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, 
         best_row(t, json_array_get(baselines, i), &l, "base");
     table_print(t, b);
     table_free(t);
+}
+
+void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common)
+{
+    print_trials(b, best, baselines, common, false);
+}
+
+void report_front(struct strbuf *b, const json_t *front)
+{
+    print_trials(b, front, NULL, true, true);
 }
 
 static void outcome_counts(struct strbuf *b, const json_t *outcomes)

@@ -24,6 +24,10 @@ void report_configuration(struct strbuf *b, const json_t *configuration);
  * share. */
 void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
 
+/* query_front's trials: the same columns, their parameter FORMAT (of a product's numbers) where there is one, and the
+ * outcome. */
+void report_front(struct strbuf *b, const json_t *front);
+
 /* One campaign in three lines: what it was, what is right in it, and how it went. */
 void report_campaign(struct strbuf *b, const json_t *campaign);
 /* Why trials failed: outcome, how often, the reason in one line, cut to fit `columns` (0: no terminal; 500). */

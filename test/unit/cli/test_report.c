@@ -43,6 +43,30 @@ static void best_table(void **state)
     json_decref(best);
 }
 
+/* The format has a column where a configuration has one. */
+static void front_table(void **state)
+{
+    json_t *front = read(two);
+    struct strbuf b = {0};
+    json_object_set_new(json_object_get(json_array_get(front, 0), "configuration"), "FORMAT", json_string("bf16x1"));
+    json_object_set_new(json_array_get(front, 0), "outcome", json_string("inaccurate"));
+    json_object_set_new(json_array_get(front, 1), "outcome", json_string("ok"));
+    report_front(&b, front);
+    assert_string_equal(b.s,
+        "linear M=128 N=64 on NVIDIA H200, campaign 3\n"
+        "\n"
+        "rank  trial  kernel    time ms  speed-up  TFLOP/s    error  format  outcome     configuration\n"
+        "   1     12  simt        4.913     1.08x   54.321  3.3e-06  bf16x1  inaccurate  "
+        "BM=128 LAYOUT=padded ALPHA=0.1 T=true FORMAT=bf16x1\n"
+        "   2      7  epilogue   15.500         -    9.100        -          ok\n");
+    sb_free(&b);
+    json_object_del(json_object_get(json_array_get(front, 0), "configuration"), "FORMAT");
+    report_front(&b, front);
+    assert_null(strstr(b.s, "format"));
+    sb_free(&b);
+    json_decref(front);
+}
+
 static void mixed_table(void **state)
 {
     json_t *best = read(two), *baselines = read(two);
@@ -159,7 +183,7 @@ static void missing_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(best_table),     cmocka_unit_test(mixed_table),        cmocka_unit_test(small_times),
+        cmocka_unit_test(best_table),     cmocka_unit_test(front_table), cmocka_unit_test(mixed_table),        cmocka_unit_test(small_times),
         cmocka_unit_test(campaign_lines), cmocka_unit_test(reasons_and_trials), cmocka_unit_test(missing_keys),
         cmocka_unit_test(long_reasons),
     };

@@ -315,6 +315,81 @@ static void test_many_trials(void **state)
     query_close(q);
 }
 
+/* Two sizes of a problem, each with its own front; ids are the order of the list. */
+static void test_front(void **state)
+{
+    static const struct {
+        int size, kernel;
+        int64_t number;
+        enum outcome outcome;
+        double ms, error;
+        const char *why;
+    } trials[] = {
+        {4, TILE, 1, OUTCOME_inaccurate, 1.0, 1e-3, "on it: the fastest"},
+        {4, TILE, 2, OUTCOME_ok, 2.0, 1e-6, "as fast as the fourth, which is more accurate"},
+        {4, TILE, 3, OUTCOME_ok, 3.0, 1e-7, "as accurate as the fourth, which is faster"},
+        {4, TILE, 4, OUTCOME_ok, 2.0, 1e-7, "on it"},
+        {4, SHOWN, 5, OUTCOME_ok, 2.5, 1e-8, "on it, though it may not win"},
+        {4, TILE, 6, OUTCOME_wrong, 0.5, 1e-9, "wrong"},
+        {4, TILE, 7, OUTCOME_ok, 9.0, 1e-9, "on it: the most accurate"},
+        {4, LIBRARY, -1, OUTCOME_ok, 0.1, 1e-9, "a baseline"},
+        {4, TILE, 8, OUTCOME_ok, 0.9, 2e-9, "refused by the final"},
+        {4, TILE, 9, OUTCOME_ok, 0.8, NAN, "its error is not known"},
+        {4, TILE, 10, OUTCOME_ok, 11.0, 1e-10, "the configuration of the seventh once more"},
+        {5, TILE, 1, OUTCOME_ok, 5.0, 1e-6, "on it: of another size"},
+    };
+    const char *path = in_folder("front.db");
+    struct store *s = NULL;
+    struct problem *larger = toy_problem("__global__ void tile() {}");
+    struct campaign_record c = toy_campaign(problem, &target);
+    int64_t campaign = 0, id;
+    assert_ok(problem_set_dim(larger, "M", 5, e));
+    assert_ok(store_open(path, 1, &s, e));
+    for (int i = 0; i < (int)(sizeof trials / sizeof *trials); i++) {
+        const struct problem *p = trials[i].size == 5 ? larger : problem;
+        struct result r = good_result(trials[i].ms);
+        int n = (int)trials[i].number;
+        c.problem = p;
+        if (i == 0 || trials[i].size != trials[i - 1].size)
+            assert_ok(store_campaign_begin(s, &c, &campaign, e));
+        r.outcome = trials[i].outcome;
+        r.verification.frobenius = trials[i].error;
+        int m = n == 10 ? 7 : n;
+        config_choice choice[] = {(config_choice)(m % 4), m == 7, m > 3 && m < 7, m > 7};
+        assert_ok(begin_trial(s, p, &target, campaign, n, trials[i].kernel, n > 0 ? choice : NULL, &id, e));
+        assert_int_equal(id, i + 1);
+        assert_ok(store_trial_end(s, id, &r, e));
+        if (n == 8) {
+            r.verification.mismatches = 3;
+            assert_ok(store_verification(s, id, &r.verification, e));
+        }
+        result_free(&r);
+    }
+    store_close(s);
+    struct query *q = open_query(path);
+    const struct {
+        struct query_filter filter;
+        const char *ids;
+    } cases[] = {
+        {{0}, "1 4 5 7 12"},
+        {{.dims = (const char *[]){"M=4"}, .ndims = 1}, "1 4 5 7"},
+        {{.dims = (const char *[]){"M=5"}, .ndims = 1}, "12"},
+        {{.top = 2}, "1 4"},
+        {{.kernel = "shown"}, "5"},
+        {{.problem = "toys"}, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *list;
+        assert_ok(query_front(q, &cases[i].filter, &list, e));
+        assert_ids(list, cases[i].ids);
+        if (json_array_size(list))
+            assert_keys(json_array_get(list, 0), TRIAL_KEYS);
+        json_decref(list);
+    }
+    query_close(q);
+    problem_free(larger);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -322,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_best_order),
         cmocka_unit_test(test_bad_dims),
         cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_front),
         cmocka_unit_test(test_campaigns),
         cmocka_unit_test(test_campaign),
         cmocka_unit_test(test_no_campaign_yet),
