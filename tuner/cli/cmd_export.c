@@ -1,24 +1,31 @@
-/* cmd_export.c: `lathe export`: the source of the best configuration, or of one trial. */
+/* cmd_export.c: `lathe export`: the best configuration, or one trial, as CUDA source or as a PyTorch module. */
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/select.h"
 #include "cli/table.h"
+#include "device/jit.h"
 #include "export/export.h"
+#include "model/source.h"
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct export_args {
     struct selection selection;
     int64_t trial;
-    const char *output;
+    const char *output, *format;
 };
 
 static const struct option_row export_options[] = {
     SELECTION_ROWS(struct export_args, selection),
     {"trial", .arg = "ID", .kind = OPTION_COUNT, .offset = offsetof(struct export_args, trial), .min = 1,
      .help = "this trial, instead of the best of those selected"},
+    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu",
+     .help = "cu: CUDA source with a launcher; torch: a Python file with a ModelNew(nn.Module)"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
      .help = "where to write the source; - or nothing: standard output"},
     {0},
@@ -138,8 +145,65 @@ static status set_dims(struct problem *p, const json_t *size, struct err *e)
     return LATHE_OK;
 }
 
+/* The winner compiled for its device, into memory; why_not (mem_free it) says why it is not there. */
+static void compile_image(const struct export_input *in, char **image, size_t *len, char **why_not)
+{
+    char dir[] = "/tmp/lathe-export-XXXXXX", *path = NULL, **defines = NULL;
+    struct strbuf source = {0};
+    struct value *slots = mem_zalloc((size_t)in->kernel->scope.count + 1, sizeof *slots);
+    struct jit_outcome outcome = {0};
+    struct err e = {0};
+    int ndefines = 0;
+    kernel_slots_fixed(in->problem, in->kernel, in->target, slots);
+    status s = kernel_slots_config(in->kernel, in->choice, slots, &e);
+    if (s == LATHE_OK)
+        s = source_defines(in->kernel, slots, &defines, &ndefines, &e);
+    if (s == LATHE_OK)
+        s = source_epilogue(in->problem, &source, &e);
+    if (s == LATHE_OK && !mkdtemp(dir))
+        s = err_set(&e, LATHE_IO, "%s: %s", dir, strerror(errno));
+    if (s == LATHE_OK) {
+        sb_add(&source, in->kernel->source ? in->kernel->source : "");
+        path = path_join(dir, "image");
+        struct jit_request r = {.source = sb_str(&source), .name = in->kernel->name, .defines = defines, .ndefines = ndefines,
+                                .arch = in->target->arch, .image_path = path};
+        s = jit_compile(&r, &outcome, &e);
+        if (s == LATHE_OK && outcome.ok)
+            s = file_read(path, image, len, &e);
+        unlink(path);
+        rmdir(dir);
+    }
+    if (s != LATHE_OK)
+        *why_not = mem_strdup(e.text);
+    else if (!outcome.ok)
+        *why_not = mem_printf("it did not compile: %.400s", outcome.log ? outcome.log : "");
+    source_defines_free(defines, ndefines);
+    mem_free(outcome.log);
+    mem_free(path);
+    mem_free(slots);
+    sb_free(&source);
+}
+
+static status make_torch(const struct export_input *in, struct strbuf *out, struct err *e)
+{
+    char *data = NULL, *why_not = NULL;
+    size_t len = 0;
+    const char *cannot = export_torch_no_image(in);
+    if (cannot)
+        why_not = mem_strdup(cannot);
+    else
+        compile_image(in, &data, &len, &why_not);
+    if (why_not)
+        fprintf(stderr, "no cubin in the file: %s\n", why_not);
+    struct export_image image = {.data = data, .len = len, .why_not = why_not};
+    status s = export_torch(in, &image, out, e);
+    mem_free(data);
+    mem_free(why_not);
+    return s;
+}
+
 /* Text of the source for a trial's provenance. */
-static status make_source(const json_t *provenance, const char *db, struct strbuf *out, struct err *e)
+static status make_source(const json_t *provenance, const char *db, bool torch, struct strbuf *out, struct err *e)
 {
     const json_t *trial = json_object_get(provenance, "trial");
     struct problem *p = NULL;
@@ -161,7 +225,7 @@ static status make_source(const json_t *provenance, const char *db, struct strbu
         s = config_from_json(kernel, json_object_get(trial, "configuration"), choice, e);
         struct export_input in = {p, kernel, choice, &target, provenance};
         if (s == LATHE_OK)
-            s = export_cu(&in, out, e);
+            s = torch ? make_torch(&in, out, e) : export_cu(&in, out, e);
     }
     if (s != LATHE_OK)
         err_prefix(e, "%.200s, trial %lld", db, (long long)tree_int(trial, "id"));
@@ -189,6 +253,9 @@ static void tell(const json_t *trial, const char *file)
 static status export_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct export_args *args = p;
+    bool torch = strcmp(args->format, "torch") == 0;
+    if (!torch && strcmp(args->format, "cu") != 0)
+        return err_set(e, LATHE_USAGE, "export: --format: expected cu or torch, got '%.100s'", args->format);
     struct query *q;
     status s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
@@ -204,7 +271,7 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
     if (s == LATHE_OK)
         s = check_exportable(trial, e);
     if (s == LATHE_OK)
-        s = make_source(provenance, args->selection.db, &source, e);
+        s = make_source(provenance, args->selection.db, torch, &source, e);
     bool to_file = args->output && strcmp(args->output, "-") != 0;
     if (s == LATHE_OK && !to_file)
         s = out_text(sb_str(&source), source.len, e);
@@ -218,10 +285,14 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
 
 const struct command command_export = {
     .name = "export",
-    .summary = "writes the source of the best configuration, ready to build into a project",
-    .details = "The file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
+    .summary = "writes the best configuration as CUDA source, or as a PyTorch module",
+    .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
                "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
-               "-lcublas if it uses cuBLAS).",
+               "-lcublas if it uses cuBLAS).\n\n"
+               "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the specification's "
+               "`torch` describes it. It compiles the same source at its first call; where there is no compiler it launches "
+               "the cubin that the export has compiled into it, at the size tuned; and PyTorch's own operations compute "
+               "what neither can serve, with a warning.",
     .options = export_options,
     .args_size = sizeof(struct export_args),
     .run = export_run,

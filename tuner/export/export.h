@@ -22,4 +22,20 @@ struct export_input {
  * on dims fails, or a launch would not fit) returns cudaErrorInvalidValue. A pipeline with GEMM steps needs -lcublas. */
 status export_cu(const struct export_input *in, struct strbuf *out, struct err *e);
 
+struct export_image {
+    const char *data;                   /* the winner compiled for the target; NULL: there is none */
+    size_t len;
+    const char *why_not;                /* if there is none */
+};
+
+/* Why an image could not be used, so that none need be made: there is no GPU to run it, or a step has no equal in
+ * PyTorch. NULL: it can. */
+const char *export_torch_no_image(const struct export_input *in);
+
+/* One Python file with `class ModelNew(nn.Module)`, as the specification's `torch` describes it (docs/specification.md):
+ * the same CUDA text and launcher, compiled by torch.utils.cpp_extension; or the embedded image, where there is no
+ * compiler, which serves the size tuned; or PyTorch's own operations, printed from the reference and the epilogue, for
+ * what neither can serve. */
+status export_torch(const struct export_input *in, const struct export_image *image, struct strbuf *out, struct err *e);
+
 #endif

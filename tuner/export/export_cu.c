@@ -1,4 +1,5 @@
-/* export_cu.c: puts the exported file together: provenance, parameters, epilogue, kernels, launcher, self-test. */
+/* export_cu.c: puts the exported .cu together: provenance, parameters, epilogue, kernels, launcher, self-test; and what
+ * of it other formats share. */
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/source.h"
@@ -29,12 +30,17 @@ void export_dim_params(struct exporter *x)
 
 /* --- provenance --- */
 
-/* One comment line; what would break it becomes a space. */
-static void comment(struct strbuf *b, const char *label, const char *text)
+/* What would break a comment's line becomes a space. */
+static void one_line(struct strbuf *b, const char *text)
 {
-    sb_addf(b, "//   %-14s", label);
     for (const char *c = text; *c; c++) sb_addn(b, (unsigned char)*c < ' ' || *c == '\\' ? " " : c, 1);
-    sb_add(b, "\n");
+}
+
+static void comment(struct exporter *x, const char *label, const char *text)
+{
+    sb_addf(x->out, "%s   %-14s", x->comment, label);
+    one_line(x->out, text);
+    sb_add(x->out, "\n");
 }
 
 static const char *text_of(const json_t *j, const char *key)
@@ -70,34 +76,36 @@ static void tolerance_text(struct strbuf *b, const struct problem *p, const char
     if (*inputs && strcmp(inputs, "default")) sb_addf(b, ", on inputs '%s'", inputs);
 }
 
-static void print_provenance(struct exporter *x)
+void export_provenance(struct exporter *x)
 {
     const json_t *pr = x->in->provenance, *trial = json_object_get(pr, "trial");
     const struct target *t = x->in->target;
     struct strbuf line = {0};
-    sb_addf(x->out, "// %s: %s\n//\n// Found by lathe; tuned for:\n", x->p->name, x->p->summary ? x->p->summary : "");
+    sb_addf(x->out, "%s %s: ", x->comment, x->p->name);
+    one_line(x->out, x->p->summary ? x->p->summary : "");
+    sb_addf(x->out, "\n%s\n%s Found by lathe; tuned for:\n", x->comment, x->comment);
     problem_size_text(x->p, &line);
-    comment(x->out, "size", sb_str(&line));
+    comment(x, "size", sb_str(&line));
     sb_free(&line);
     sb_addf(&line, "%s, target %s, driver %s", t->name, t->arch, text_of(pr, "driver"));
-    comment(x->out, "device", sb_str(&line));
+    comment(x, "device", sb_str(&line));
     sb_free(&line);
-    comment(x->out, "compiler", text_of(pr, "toolchain"));
-    comment(x->out, "kernel", x->k->name);
+    comment(x, "compiler", text_of(pr, "toolchain"));
+    comment(x, "kernel", x->k->name);
     config_print(&line, x->k, x->slots, x->in->choice);
-    comment(x->out, "configuration", sb_str(&line));
+    comment(x, "configuration", sb_str(&line));
     sb_free(&line);
     times_text(&line, trial);
-    comment(x->out, "time", sb_str(&line));
+    comment(x, "time", sb_str(&line));
     sb_free(&line);
     number_text(&line, trial, "error", "relative Frobenius %.3g, ");
     number_text(&line, trial, "max_abs", "largest absolute %.3g, ");
     sb_add(&line, x->p->reference.kind == REFERENCE_GEMM ? "against a reference in double"
                                                          : "against the specification's reference kernel");
-    comment(x->out, "error", sb_str(&line));
+    comment(x, "error", sb_str(&line));
     sb_free(&line);
     tolerance_text(&line, x->p, text_of(trial, "inputs"));
-    comment(x->out, "verified to", sb_str(&line));
+    comment(x, "verified to", sb_str(&line));
     sb_free(&line);
     size_t i;
     json_t *baseline;
@@ -109,12 +117,12 @@ static void print_provenance(struct exporter *x)
         sb_add(&line, times.len ? sb_str(&times) : "not timed");
         if (strcmp(text_of(baseline, "outcome"), "ok")) sb_addf(&line, " (%s, not eligible)", text_of(baseline, "outcome"));
         sb_free(&times);
-        comment(x->out, "baseline", sb_str(&line));
+        comment(x, "baseline", sb_str(&line));
         sb_free(&line);
     }
     sb_addf(&line, "%lld of campaign %lld, by lathe %s", (long long)json_integer_value(json_object_get(trial, "id")),
             (long long)json_integer_value(json_object_get(trial, "campaign")), text_of(pr, "tool_version"));
-    comment(x->out, "trial", sb_str(&line));
+    comment(x, "trial", sb_str(&line));
     sb_free(&line);
 }
 
@@ -178,10 +186,8 @@ static bool has_type(const struct problem *p, enum dtype type)
     return false;
 }
 
-static status print_all(struct exporter *x, struct err *e)
+status export_source(struct exporter *x, struct err *e)
 {
-    print_provenance(x);
-    print_usage(x);
     sb_add(x->out, "#include <cuda_runtime.h>\n");
     export_includes(x);
     if (has_type(x->p, DTYPE_f16)) sb_add(x->out, "#include <cuda_fp16.h>\n");
@@ -196,25 +202,38 @@ static status print_all(struct exporter *x, struct err *e)
         sb_add(x->out, "\n");
     }
     sb_add(x->out, expr_c_helpers());
-    s = export_launcher(x, e);
-    if (!s) s = export_selftest(x, e);
+    return export_launcher(x, e);
+}
+
+status export_open(const struct export_input *in, const char *comment_mark, struct strbuf *out, struct exporter *x,
+                   struct err *e)
+{
+    *x = (struct exporter){.in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark};
+    x->function = mem_printf("lathe_%s", in->problem->name);
+    x->slots = mem_zalloc((size_t)x->k->scope.count + 1, sizeof *x->slots);
+    kernel_slots_fixed(x->p, x->k, in->target, x->slots);
+    status s = kernel_slots_config(x->k, in->choice, x->slots, e);
+    if (!s) find_known(x);
     return s;
+}
+
+void export_close(struct exporter *x)
+{
+    mem_free((char *)x->function);
+    mem_free(x->slots);
+    mem_free(x->known);
 }
 
 status export_cu(const struct export_input *in, struct strbuf *out, struct err *e)
 {
-    struct exporter x = {.in = in, .p = in->problem, .k = in->kernel, .out = out};
-    char *function = mem_printf("lathe_%s", in->problem->name);
-    x.function = function;
-    x.slots = mem_zalloc((size_t)x.k->scope.count + 1, sizeof *x.slots);
-    kernel_slots_fixed(x.p, x.k, in->target, x.slots);
-    status s = kernel_slots_config(x.k, in->choice, x.slots, e);
+    struct exporter x;
+    status s = export_open(in, "//", out, &x, e);
     if (!s) {
-        find_known(&x);
-        s = print_all(&x, e);
+        export_provenance(&x);
+        print_usage(&x);
+        s = export_source(&x, e);
     }
-    mem_free(function);
-    mem_free(x.slots);
-    mem_free(x.known);
+    if (!s) s = export_selftest(&x, e);
+    export_close(&x);
     return s;
 }

@@ -23,7 +23,17 @@ struct exporter {
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
     unsigned uses, printed;         /* sets of 1 << enum export_helper: called by the code so far, there already */
+    const char *comment;            /* what begins a comment: "//" or "#" */
 };
+
+/* Everything but what prints. Call export_close whether or not it fails. */
+status export_open(const struct export_input *in, const char *comment, struct strbuf *out, struct exporter *x,
+                   struct err *e);
+void export_close(struct exporter *x);
+/* Where the winner comes from, as a comment. */
+void export_provenance(struct exporter *x);
+/* The C++ and CUDA text: parameters, epilogue, kernels, launcher. */
+status export_source(struct exporter *x, struct err *e);
 
 /* An expression of a kernel scope as C. */
 status export_expr(struct exporter *x, const struct expr *e, struct err *err);

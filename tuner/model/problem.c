@@ -117,22 +117,6 @@ void kernel_clear(struct kernel *k)
     scope_free(&k->scope);
 }
 
-static void torch_free(struct torch_model *m)
-{
-    for (int i = 0; m && i < m->ninit; i++)
-        mem_free(m->init[i].name);
-    for (int i = 0; m && i < m->nforward; i++)
-        mem_free(m->forward[i].name);
-    for (int i = 0; m && i < m->nparameters; i++)
-        mem_free(m->parameters[i].name);
-    if (m) {
-        mem_free(m->init);
-        mem_free(m->forward);
-        mem_free(m->parameters);
-    }
-    mem_free(m);
-}
-
 void problem_free(struct problem *p)
 {
     if (!p)
@@ -161,7 +145,7 @@ void problem_free(struct problem *p)
     for (int i = 0; i < p->nkernels; i++)
         kernel_clear(&p->kernels[i]);
     mem_free(p->kernels);
-    torch_free(p->torch);
+    torch_model_free(p->torch);
     scope_free(&p->scope);
     json_decref(p->json);
     mem_free(p);

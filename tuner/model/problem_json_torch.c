@@ -14,23 +14,10 @@ struct names {
     int count;
 };
 
-static bool is_python_word(const char *name)
-{
-    static const char *const words[] = {
-        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
-        "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-        "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "self", "torch", "nn", "math", "super",
-        "forward", "reference", "training", NULL};
-    for (int i = 0; words[i]; i++)
-        if (strcmp(name, words[i]) == 0)
-            return true;
-    return false;
-}
-
 static status read_python_name(struct reader *r, const json_t *j, const char *what, struct names *names, char **out)
 {
     TRY(read_identifier(r, j, what, MAX_NAME, out));
-    if (is_python_word(*out) || strncmp(*out, "lathe", 5) == 0 || (*out)[0] == '_')
+    if (torch_model_reserved(*out) || strncmp(*out, "lathe", 5) == 0 || (*out)[0] == '_')
         return read_fail(r, "'%s' cannot be %s's name: it is taken in Python or by the module", *out, what);
     for (int i = 0; i < names->count; i++)
         if (strcmp(names->seen[i], *out) == 0)
@@ -251,25 +238,16 @@ static status check_made(struct reader *r, const struct torch_model *m, int tens
     return LATHE_OK;
 }
 
-/* A dimension that is a whole axis of an input is read off it. */
-static bool is_axis(const struct problem *p, int dim)
-{
-    for (int i = 0; i < p->ntensors; i++)
-        for (int a = 0; a < p->tensors[i].rank && !p->tensors[i].output; a++)
-            if (problem_find_dim(p, expr_text(p->tensors[i].shape[a])) == dim)
-                return true;
-    return false;
-}
-
 static status check_model(struct reader *r, const struct torch_model *m)
 {
     const struct problem *p = r->p;
+    int tensor, axis;
     for (int i = 0; i < p->ntensors; i++)
         if (!p->tensors[i].output && times_used(m, i) != 1)
             return read_fail(r, "the input %s is %s: each is one argument of forward or one parameter", p->tensors[i].name,
                              times_used(m, i) ? "named twice" : "not named");
     for (int d = 0; d < p->ndims; d++)
-        if (!is_axis(p, d) && !find_init(m, TORCH_DIM, d))
+        if (!torch_model_axis(p, m, d, &tensor, &axis) && !find_init(m, TORCH_DIM, d))
             return read_fail(r, "the dimension %s is no axis of an input, so it must be an argument of init", p->dims[d].name);
     for (int i = 0; i < m->ninit; i++) {
         const struct torch_init *init = &m->init[i];
@@ -284,9 +262,8 @@ static status check_model(struct reader *r, const struct torch_model *m)
                     return read_fail(r, "init: '%s' is the value of %s, which is not of shape { 1 }", init->name,
                                      p->tensors[init->index].name);
     }
-    for (int i = 0; i < m->nparameters; i++) {
+    for (int i = 0; i < m->nparameters; i++)
         TRY(check_made(r, m, m->parameters[i].weight, m->parameters[i].linear));
-    }
     return LATHE_OK;
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct problem;
+
 /* What an argument of the constructor is: a dimension, a scalar, the shape of a parameter, the value of one that has one
  * element, or whether an nn.Linear has its bias. */
 enum torch_init_kind { TORCH_DIM, TORCH_SCALAR, TORCH_SHAPE, TORCH_VALUE, TORCH_BIAS };
@@ -35,5 +37,17 @@ struct torch_model {
     struct torch_parameter *parameters;     /* in the order they are made: it decides what random numbers they get */
     int nparameters;
 };
+
+/* The model of a problem that says nothing: the constructor takes the scalars and the dimensions that no input has as an
+ * axis, with the present values as defaults, and forward all inputs. */
+struct torch_model *torch_model_generic(const struct problem *p);
+void torch_model_free(struct torch_model *m);
+
+/* Where dimension `dim` is read off: a whole axis of an input, of one that has its shape from `m` rather than of a
+ * parameter of its own. m may be NULL. False: no input has it. */
+bool torch_model_axis(const struct problem *p, const struct torch_model *m, int dim, int *tensor, int *axis);
+
+/* Whether a name means something in Python, or in what an exported module says. */
+bool torch_model_reserved(const char *name);
 
 #endif

@@ -28,6 +28,24 @@ static void fields(void **state)
     problem_free(p);
 }
 
+static void generic(void **state)
+{
+    (void)state;
+    struct problem *p = fixture_changed("dims/3", "[\"Q\", 7]");
+    struct torch_model *m = torch_model_generic(p);
+    int tensor = -1, axis = -1;
+    assert_int_equal(m->ninit, 2);
+    assert_true(m->init[0].kind == TORCH_DIM && m->init[0].index == 3 && m->init[0].initial == 7);
+    assert_true(m->init[1].kind == TORCH_SCALAR && m->init[1].has_initial && m->init[1].initial == 2.0);
+    assert_int_equal(m->nforward, 3);
+    assert_string_equal(m->forward[2].name, "b");
+    assert_int_equal(m->nparameters, 0);
+    assert_true(torch_model_axis(p, m, 1, &tensor, &axis) && tensor == 1 && axis == 0);
+    assert_false(torch_model_axis(p, m, 3, &tensor, &axis));
+    torch_model_free(m);
+    problem_free(p);
+}
+
 /* A parameter of its own, whose shape or value is an argument. */
 static void own_parameters(void **state)
 {
@@ -92,6 +110,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fields), cmocka_unit_test(own_parameters),
+                                       cmocka_unit_test(generic),
                                        cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,81 @@
+/* torch_model.c: see torch_model.h. problem_json_torch.c reads one. */
+#include "model/problem.h"
+
+#include "base/mem.h"
+#include <string.h>
+
+/* NOTE: tuner/export/torch_runtime.py and what export_torch*.c print use no other names that do not begin with lathe. */
+bool torch_model_reserved(const char *name)
+{
+    static const char *const words[] = {
+        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+        "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
+        "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "self", "torch", "nn", "math", "super",
+        "len", "list", "float", "abs", "max", "min", "forward", "reference", "training", NULL};
+    for (int i = 0; words[i]; i++)
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool own_parameter(const struct torch_model *m, int tensor)
+{
+    for (int i = 0; m && i < m->nparameters; i++)
+        if (!m->parameters[i].linear && m->parameters[i].weight == tensor)
+            return true;
+    return false;
+}
+
+bool torch_model_axis(const struct problem *p, const struct torch_model *m, int dim, int *tensor, int *axis)
+{
+    for (int own = 0; own < 2; own++)
+        for (int i = 0; i < p->ntensors; i++)
+            for (int a = 0; a < p->tensors[i].rank && !p->tensors[i].output; a++)
+                if (own_parameter(m, i) == own && problem_find_dim(p, expr_text(p->tensors[i].shape[a])) == dim) {
+                    *tensor = i;
+                    *axis = a;
+                    return true;
+                }
+    return false;
+}
+
+/* A name of the specification may be a word of Python. */
+static char *python_name(const char *name)
+{
+    return mem_printf("%s%s", name, torch_model_reserved(name) ? "_" : "");
+}
+
+struct torch_model *torch_model_generic(const struct problem *p)
+{
+    struct torch_model *m = mem_zalloc(1, sizeof *m);
+    int tensor, axis;
+    m->init = mem_zalloc((size_t)(p->ndims + p->nscalars), sizeof *m->init);
+    m->forward = mem_zalloc((size_t)p->ntensors, sizeof *m->forward);
+    for (int d = 0; d < p->ndims; d++)
+        if (!torch_model_axis(p, NULL, d, &tensor, &axis))
+            m->init[m->ninit++] = (struct torch_init){.name = python_name(p->dims[d].name), .kind = TORCH_DIM, .index = d,
+                                                      .has_initial = true, .initial = (double)p->dims[d].value};
+    for (int i = 0; i < p->nscalars; i++)
+        m->init[m->ninit++] = (struct torch_init){.name = python_name(p->scalars[i].name), .kind = TORCH_SCALAR, .index = i,
+                                                  .has_initial = true, .initial = p->scalars[i].value};
+    for (int i = 0; i < p->ntensors; i++)
+        if (!p->tensors[i].output)
+            m->forward[m->nforward++] = (struct torch_input){.name = python_name(p->tensors[i].name), .tensor = i};
+    return m;
+}
+
+void torch_model_free(struct torch_model *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < m->ninit; i++)
+        mem_free(m->init[i].name);
+    for (int i = 0; i < m->nforward; i++)
+        mem_free(m->forward[i].name);
+    for (int i = 0; i < m->nparameters; i++)
+        mem_free(m->parameters[i].name);
+    mem_free(m->init);
+    mem_free(m->forward);
+    mem_free(m->parameters);
+    mem_free(m);
+}
