@@ -168,6 +168,8 @@ CREATE TABLE verification (
     max_rel REAL,
     frobenius REAL,
     frobenius_limit REAL,
+    scaled REAL,
+    scaled_limit REAL,
     elements INTEGER NOT NULL,
     mismatches INTEGER NOT NULL,
     deterministic INTEGER NOT NULL CHECK (deterministic IN (0, 1)),

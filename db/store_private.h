@@ -44,8 +44,9 @@
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                   \
     X(sample_add, "INSERT INTO sample (measurement_id, number, ms) VALUES (?1, ?2, ?3)")                               \
     X(verification_add, "INSERT INTO verification (trial_id, phase, reference, seed, max_abs, max_rel, frobenius, "    \
-                        "frobenius_limit, elements, mismatches, deterministic, passed, detail, taken) "                \
-                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                        \
+                        "frobenius_limit, scaled, scaled_limit, elements, mismatches, deterministic, passed, detail, " \
+                        "taken) "                                                                                      \
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")              \
     X(disqualify, "UPDATE trial SET score_ms = NULL WHERE id = ?1")                                                    \
     X(rank_set, "UPDATE trial SET final_rank = ?3 WHERE id = ?1 AND campaign_id = ?2")                                 \
     X(ranked_campaign, "SELECT campaign_id FROM trial WHERE id = ?1 AND final_rank IS NOT NULL")                       \

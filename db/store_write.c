@@ -138,6 +138,8 @@ static status add_verification(struct store *s, int64_t trial, const char *phase
                      SQL_VALUES(sql_int(trial), sql_text(phase), sql_text(v->reference), sql_unsigned(v->seed),
                                 sql_real(v->max_abs), sql_real(v->max_rel), sql_real(v->frobenius),
                                 v->frobenius_limit > 0 ? sql_real(v->frobenius_limit) : sql_null(),
+                                v->scaled_limit > 0 ? sql_real(v->scaled) : sql_null(),
+                                v->scaled_limit > 0 ? sql_real(v->scaled_limit) : sql_null(),
                                 sql_int(v->elements), sql_int(v->mismatches), sql_int(v->deterministic),
                                 sql_int(passed), sql_text(v->detail), sql_text(now)),
                      e);

@@ -37,7 +37,7 @@ setup() {
             return 1
         fi
     done < <(awk '/^```/ { inside = $0 == "```sh"; next } inside { sub(/ +#.*/, ""); print }' "$TREE/docs/kernels.md")
-    [ "$n" -eq 6 ]
+    [ "$n" -eq 7 ]
     [ -s rectified.cu ]
     lathe query "SELECT outcome, configuration, reason FROM trial WHERE role = 'candidate' AND outcome <> 'ok'"
     [ "$(lathe query --csv "SELECT count(*) FROM trial WHERE role = 'candidate' AND outcome <> 'ok'" | tail -1)" = 0 ]

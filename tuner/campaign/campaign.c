@@ -145,7 +145,8 @@ static status run_search(struct campaign *c, struct err *e)
 
 static status run_all(struct campaign *c, struct campaign_summary *out, struct err *e)
 {
-    status s = bench_prepare(c, e);
+    struct setup_answer answer;
+    status s = bench_prepare(c, &answer, e);
     if (s) return s;
     campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_STARTED});
     c->progress.phase = "baselines";
@@ -191,27 +192,39 @@ static status check_memory(const struct campaign *c, struct err *e)
     return e->code;
 }
 
-static status open_all(struct campaign *c, struct err *e)
+static int default_workers(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 2 ? (int)cores - 1 : 1;
+}
+
+status campaign_open_workers(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     char device[24];
     snprintf(device, sizeof device, "%s", r->device ? r->device : "");
     if (!r->device) dev_default(device);
-    status s = problem_check_size(c->problem, e);
-    if (!s) s = entrants_check_names(r, e);
-    if (!s) s = store_open(r->db, 60, &c->store, e);
-    if (s) return s;
     uv_loop_init(&c->loop);
     uv_timer_init(&c->loop, &c->tick);
     c->tick.data = c;
     uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
     c->loop_open = true;
-    s = executor_open(&c->loop, r->self, device, &c->executor, &c->target, e);
+    status s = executor_open(&c->loop, r->self, device, &c->executor, &c->target, e);
     if (s) return s;
-    s = compile_farm_open(&c->loop, r->self, r->compile_workers, c->target.arch, r->sanitize, COMPILE_SECONDS, &c->farm, e);
+    int workers = r->compile_workers > 0 ? r->compile_workers : default_workers();
+    s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, COMPILE_SECONDS, &c->farm, e);
     if (s) return s;
     snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", compile_farm_toolchain(c->farm));
-    s = check_memory(c, e);
+    return check_memory(c, e);
+}
+
+static status open_all(struct campaign *c, struct err *e)
+{
+    const struct campaign_request *r = c->request;
+    status s = problem_check_size(c->problem, e);
+    if (!s) s = entrants_check_names(r, e);
+    if (!s) s = store_open(r->db, 60, &c->store, e);
+    if (!s) s = campaign_open_workers(c, e);
     if (!s) s = entrants_open(c, e);
     if (!s) s = open_strategy(c, e);
     if (!s) s = record_campaign(c, e);
@@ -229,6 +242,14 @@ static void close_loop(struct campaign *c)
     }
 }
 
+void campaign_close_workers(struct campaign *c)
+{
+    executor_close(c->executor);
+    compile_farm_close(c->farm);
+    close_loop(c);
+    bench_setup_free(&c->setup);
+}
+
 static void free_leaders(struct leader *list, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -242,21 +263,12 @@ static void close_all(struct campaign *c)
 {
     strategy_close(c->strategy);
     entrants_close(c);
-    executor_close(c->executor);
-    compile_farm_close(c->farm);
-    close_loop(c);
+    campaign_close_workers(c);
     store_close(c->store);
-    bench_setup_free(&c->setup);
     free_leaders(c->leaders, c->nleaders);
     free_leaders(c->measured_baselines, c->nmeasured_baselines);
     memo_free(&c->memo);
     mem_free(c->known);
-}
-
-static int default_workers(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 2 ? (int)cores - 1 : 1;
 }
 
 static status nothing_found(const struct campaign *c, struct err *e)

@@ -204,7 +204,7 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     int nb = c->nmeasured_baselines, n = nb + c->nleaders;
     struct entry *entries = mem_zalloc((size_t)n + 1, sizeof *entries);
     struct setup_answer answer;
-    status s = executor_inputs(c->executor, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
+    status s = executor_inputs(c->executor, c->request->inputs, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
     for (int i = 0; i < n && !s; i++) {
         struct leader *l = i < nb ? &c->measured_baselines[i] : &c->leaders[i - nb];
         s = open_entry(c, l, &entries[i], e);

@@ -1,7 +1,7 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
  * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
- * prepare.c makes the device worker ready; trials.c takes configurations through compiling and
+ * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes configurations through compiling and
  * the device; final.c measures the leaders again. Callbacks from the event loop only note what happened; every decision is
  * made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
@@ -72,6 +72,11 @@ void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((form
 /* Interrupted, out of time, or the device is gone. */
 bool campaign_must_stop(struct campaign *c);
 
+/* The loop, the device worker, the compile workers, and whether the device has memory for the problem; closed also where
+ * opening failed. */
+status campaign_open_workers(struct campaign *c, struct err *e);
+void campaign_close_workers(struct campaign *c);
+
 /* entrants.c */
 status entrants_check_names(const struct campaign_request *r, struct err *e);
 status entrants_open(struct campaign *c, struct err *e);
@@ -80,7 +85,7 @@ void entrants_close(struct campaign *c);
 char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e);
 
 /* prepare.c */
-status bench_prepare(struct campaign *c, struct err *e);
+status bench_prepare(struct campaign *c, struct setup_answer *answer, struct err *e);
 
 /* trials.c */
 struct batch_item {

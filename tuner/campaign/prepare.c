@@ -36,7 +36,22 @@ static status compile_now(struct campaign *c, const char *source, const char *na
     return s.image ? LATHE_OK : e->code;
 }
 
-status bench_prepare(struct campaign *c, struct err *e)
+static status setup_plans(const struct problem *p, const struct target *t, struct bench_setup *b, struct err *e)
+{
+    struct reference_plans plans;
+    status s = reference_plans(p, t, &plans, e);
+    if (s) return s;
+    b->reference = plans.reference;
+    b->sgemm = plans.sgemm;
+    b->scale = plans.scale;
+    const struct gemm *g = &p->reference.gemm;
+    b->operands = p->reference.kind == REFERENCE_GEMM
+                      ? (struct operands){g->a, g->b, p->reference.bias, g->trans_a, g->trans_b}
+                      : (struct operands){-1, -1, -1, false, false};
+    return LATHE_OK;
+}
+
+status bench_prepare(struct campaign *c, struct setup_answer *answer, struct err *e)
 {
     const struct problem *p = c->problem;
     struct bench_setup *b = &c->setup;
@@ -52,11 +67,10 @@ status bench_prepare(struct campaign *c, struct err *e)
         mem_free(source);
     }
     if (!s) s = plan_tensors(p, &b->tensors, e);
-    if (!s) s = reference_plans(p, &c->target, &b->reference, &b->sgemm, e);
-    struct setup_answer answer;
-    if (!s) s = executor_setup(c->executor, b, splitmix64(c->request->seed ^ 0x1a7e), &answer, e);
+    if (!s) s = setup_plans(p, &c->target, b, e);
+    if (!s) s = executor_setup(c->executor, b, c->request->inputs, splitmix64(c->request->seed ^ 0x1a7e), answer, e);
     if (s) return s;
-    if (!strcmp(answer.reference, "sgemm"))
+    if (!strcmp(answer->reference, "sgemm"))
         campaign_note(c, "no room for an fp64 reference on this device: verified against the float32 GEMM");
     return LATHE_OK;
 }

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/find_spec.h"
 #include "cli/output.h"
+#include "cli/parse_inputs.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/select.h"
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 struct tune_args {
-    const char *spec, *device, *strategy, *db;
+    const char *spec, *device, *strategy, *db, *inputs;
     struct text_list kernels, options, sizes, tolerances;
     int64_t trials, seed, top, workers;
     double seconds, time_limit;
@@ -41,6 +42,8 @@ static const struct option_row tune_options[] = {
      .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},
     {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, AT(tolerances),
      .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
+    {"inputs", .arg = "CLASS", .kind = OPTION_TEXT, AT(inputs), .initial = "default",
+     .help = "what to verify and time on, one of those below"},
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
      .help = "how many of the best are measured and verified again at the end; 0: none"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
@@ -74,6 +77,12 @@ static void strategies_help(struct strbuf *b)
             sb_free(&right);
         }
     }
+}
+
+static void tune_help(struct strbuf *b)
+{
+    strategies_help(b);
+    inputs_help(b);
 }
 
 static const char tune_details[] =
@@ -171,7 +180,7 @@ static status report(const struct tune_args *args, int64_t id, struct err *e)
     return s;
 }
 
-static status run_campaign(const struct cli *cli, const struct tune_args *args, struct problem *p,
+static status run_campaign(const struct cli *cli, const struct tune_args *args, struct problem *p, enum inputs inputs,
                            struct campaign_summary *summary, struct err *e)
 {
     struct progress progress;
@@ -187,6 +196,7 @@ static status run_campaign(const struct cli *cli, const struct tune_args *args, 
         .trials = args->trials,
         .seconds = args->seconds,
         .seed = (uint64_t)args->seed,
+        .inputs = inputs,
         .db = args->db,
         .compile_workers = (int)args->workers,
         .time_limit = args->time_limit,
@@ -236,8 +246,12 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
                            "--option: '%.200s' is not a name and a value\nexpected K=V, for example "
                            "kind=hamming; `lathe help tune` lists the options of each strategy",
                            args->options.items[i]);
+    enum inputs inputs;
+    status s = parse_inputs(args->inputs, &inputs, e);
+    if (s != LATHE_OK)
+        return s;
     struct problem *problem;
-    status s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
+    s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
     if (s != LATHE_OK)
         return s;
     for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
@@ -248,7 +262,7 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
         return s;
     }
     struct campaign_summary summary = {0};
-    s = conclude(args, run_campaign(cli, args, problem, &summary, e), &summary, e);
+    s = conclude(args, run_campaign(cli, args, problem, inputs, &summary, e), &summary, e);
     problem_free(problem);
     return s;
 }
@@ -259,6 +273,6 @@ const struct command command_tune = {
     .details = tune_details,
     .options = tune_options,
     .args_size = sizeof(struct tune_args),
-    .more_help = strategies_help,
+    .more_help = tune_help,
     .run = tune_run,
 };

@@ -27,6 +27,7 @@ void result_init(struct result *r)
     *r = (struct result){.outcome = OUTCOME_skipped, .time_ms = NAN};
     r->samples.median = r->samples.low = r->samples.high = NAN;
     r->verification.max_abs = r->verification.max_rel = r->verification.frobenius = NAN;
+    r->verification.scaled = r->verification.scaled_limit = NAN;
     r->telemetry.sm_mhz = r->telemetry.mem_mhz = r->telemetry.power_w = r->telemetry.temperature_c = NAN;
 }
 
@@ -70,6 +71,8 @@ static json_t *verification_to_json(const struct verification *v)
     set_number(j, "max_rel", v->max_rel);
     set_number(j, "frobenius", v->frobenius);
     set_number(j, "frobenius_limit", v->frobenius_limit);
+    set_number(j, "scaled", v->scaled);
+    set_number(j, "scaled_limit", v->scaled_limit);
     set_int(j, "elements", v->elements);
     set_int(j, "mismatches", v->mismatches);
     json_object_set_new(j, "deterministic", json_boolean(v->deterministic));
@@ -156,6 +159,8 @@ static void read_verification(struct record *r, struct verification *v)
     record_double(r, "max_rel", &v->max_rel);
     record_double(r, "frobenius", &v->frobenius);
     record_double(r, "frobenius_limit", &v->frobenius_limit);
+    record_double(r, "scaled", &v->scaled);
+    record_double(r, "scaled_limit", &v->scaled_limit);
     record_int(r, "elements", 0, INT64_MAX, &v->elements);
     record_int(r, "mismatches", 0, INT64_MAX, &v->mismatches);
     record_bool(r, "deterministic", &v->deterministic);

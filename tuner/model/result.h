@@ -26,6 +26,7 @@ struct verification {
     uint64_t seed;
     double max_abs, max_rel, frobenius;             /* frobenius: relative, ||got - ref|| / ||ref|| */
     double frobenius_limit;     /* 0: none */
+    double scaled, scaled_limit;    /* the largest |got - ref| over its scale, on scaled inputs (docs/method.md); else NaN */
     int64_t elements, mismatches;
     bool deterministic;         /* two runs agreed bit for bit */
     char detail[400];           /* the first mismatches: "Y[3,17] got 0.5, wanted 0.25; ..." ; guard or input damage */

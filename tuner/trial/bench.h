@@ -3,11 +3,18 @@
 #ifndef LATHE_TRIAL_BENCH_H
 #define LATHE_TRIAL_BENCH_H
 
+#include "model/inputs.h"
 #include "trial/pipeline.h"
+
+struct operands {                   /* of the reference's GEMM, as tensors; a and b are -1 if there is none */
+    int a, b, bias;                 /* bias -1: none */
+    bool trans_a, trans_b;
+};
 
 struct bench_setup {                /* what the coordinator sends once */
     struct plan tensors;            /* plan_tensors */
-    struct plan reference, sgemm;   /* reference.h */
+    struct plan reference, sgemm, scale;    /* reference.h */
+    struct operands operands;
     char *support_image;            /* verify.cu, compiled */
     char *reference_image;          /* the reference kernel's, or NULL: the support image */
     struct tolerance tolerance;
@@ -23,15 +30,22 @@ struct bench {
     struct guarded *tensors;        /* one a tensor */
     dev_ptr *address;               /* their data */
     struct guarded *exact;          /* one a tensor: an output's reference in double; empty for inputs */
+    struct guarded *scale, *sgemm;  /* one a tensor, for scaled inputs: what errors of an output are relative to, in double;
+                                       what the GEMM that sums in float32 gives, in the output's type */
     uint64_t *hash;                 /* one a tensor: of an input as filled, of an output's reference */
     struct dev_module *support;
     struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast;
+    struct dev_function *fill_class, *compare_scaled;
     struct guarded scratch;         /* partial results, one a thread */
     struct guarded flush;           /* larger than the L2 */
     uint64_t seed;                  /* of the inputs now in the tensors; 0: none */
     char reference[16];             /* "fp64", "sgemm" or "kernel" */
     double sgemm_error;             /* relative Frobenius error of the GEMM that sums in float32; NaN: not known */
     double frobenius_limit;         /* 0: none */
+    enum inputs inputs;             /* their class */
+    bool scaled;                    /* each element is compared by its own scale: not inputs_plain(inputs) */
+    double sgemm_scaled;            /* then: the largest error of that GEMM over its scale; NaN: there is none */
+    double scaled_limit;            /* then: the limit on that of a candidate */
 };
 
 /* Takes over *setup. Allocates, loads the support kernels; no inputs yet. */
@@ -40,7 +54,7 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
 void bench_close(struct bench *b);
 
 /* Fills the inputs from the seed, computes the exact outputs and the own error of the GEMM that sums in float32. */
-status bench_inputs(struct bench *b, uint64_t seed, struct err *e);
+status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e);
 
 /* Fills outputs (not inputs) with NaN. */
 status bench_poison_outputs(struct bench *b, struct err *e);
@@ -53,6 +67,7 @@ status bench_flush(struct bench *b, struct err *e);
 struct comparison {
     double max_abs, max_rel, frobenius;
     double mean_abs, rms;           /* of got - ref */
+    double scaled;                  /* the largest |got - ref| over its scale; NaN unless b->scaled */
     int64_t elements, mismatches;
 };
 /* Output tensor against its reference, over the device. */

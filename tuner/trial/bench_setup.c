@@ -5,8 +5,10 @@
 
 json_t *bench_setup_to_json(const struct bench_setup *s)
 {
-    return json_pack("{s:o, s:o, s:o, s:s, s:s*, s:{s:f, s:f, s:f, s:f}}", "tensors", plan_to_json(&s->tensors),
-                     "reference", plan_to_json(&s->reference), "sgemm", plan_to_json(&s->sgemm), "support_image",
+    return json_pack("{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:s, s:s*, s:{s:f, s:f, s:f, s:f}}", "tensors", plan_to_json(&s->tensors),
+                     "reference", plan_to_json(&s->reference), "sgemm", plan_to_json(&s->sgemm), "scale",
+                     plan_to_json(&s->scale), "operands", s->operands.a, s->operands.b, s->operands.bias,
+                     s->operands.trans_a, s->operands.trans_b, "support_image",
                      s->support_image, "reference_image", s->reference_image, "tolerance", "atol", s->tolerance.atol,
                      "rtol", s->tolerance.rtol, "times_sgemm_error", s->tolerance.times_sgemm_error, "frobenius",
                      s->tolerance.frobenius);
@@ -15,18 +17,24 @@ json_t *bench_setup_to_json(const struct bench_setup *s)
 status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
-    json_t *tensors, *reference, *sgemm;
+    json_t *tensors, *reference, *sgemm, *scale;
+    int trans_a, trans_b;
+    struct operands *o = &out->operands;
     const char *support = NULL, *image = NULL;
     struct tolerance *t = &out->tolerance;
     json_error_t je;
-    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s:o, s:o, s:s, s?s, s:{s:F, s:F, s:F, s:F}}", "tensors", &tensors,
-                       "reference", &reference, "sgemm", &sgemm, "support_image", &support, "reference_image", &image,
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:s, s?s, s:{s:F, s:F, s:F, s:F}}",
+                       "tensors", &tensors, "reference", &reference, "sgemm", &sgemm, "scale", &scale, "operands", &o->a,
+                       &o->b, &o->bias, &trans_a, &trans_b, "support_image", &support, "reference_image", &image,
                        "tolerance", "atol", &t->atol, "rtol", &t->rtol, "times_sgemm_error", &t->times_sgemm_error,
                        "frobenius", &t->frobenius))
         return err_set(e, LATHE_INTERNAL, "set-up message: %s", je.text);
     status s = plan_from_json(tensors, &out->tensors, e);
     if (!s) s = plan_from_json(reference, &out->reference, e);
     if (!s) s = plan_from_json(sgemm, &out->sgemm, e);
+    if (!s) s = plan_from_json(scale, &out->scale, e);
+    o->trans_a = trans_a;
+    o->trans_b = trans_b;
     out->support_image = mem_strdup(support);
     out->reference_image = mem_strdup(image);
     if (s) bench_setup_free(out);
@@ -38,6 +46,7 @@ void bench_setup_free(struct bench_setup *s)
     plan_free(&s->tensors);
     plan_free(&s->reference);
     plan_free(&s->sgemm);
+    plan_free(&s->scale);
     mem_free(s->support_image);
     mem_free(s->reference_image);
     memset(s, 0, sizeof *s);

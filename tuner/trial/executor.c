@@ -1,7 +1,7 @@
 /* executor.c: see executor.h.
  *
  * An evaluation goes through: (start, open, setup if the worker is not ready) -> evaluate -> done. Each arrow is one
- * request to the child. Invariant: `ready` means that the living worker holds `setup` with inputs of `seed`. */
+ * request to the child. Invariant: `ready` means that the living worker holds `setup` with `inputs` of `seed`. */
 #include "trial/executor.h"
 #include "base/mem.h"
 #include <math.h>
@@ -13,6 +13,7 @@ struct executor {
     uv_loop_t *loop;
     struct child *child;
     const struct bench_setup *setup;
+    enum inputs inputs;
     uint64_t seed;
     bool ready;
     double seconds;             /* limit of the evaluation in flight */
@@ -60,16 +61,23 @@ static status ask(struct executor *x, json_t *request, double seconds, const cha
 
 static json_t *setup_request(const struct executor *x)
 {
-    return json_pack("{s:s, s:o, s:I}", "op", "setup", "setup", bench_setup_to_json(x->setup), "seed",
-                     (json_int_t)x->seed);
+    return json_pack("{s:s, s:o, s:s, s:I}", "op", "setup", "setup", bench_setup_to_json(x->setup), "inputs",
+                     inputs_name(x->inputs), "seed", (json_int_t)x->seed);
+}
+
+static double number_of(const json_t *reply, const char *key)
+{
+    const json_t *v = json_object_get(reply, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
 static void read_setup_answer(const json_t *reply, struct setup_answer *out)
 {
-    const json_t *error = json_object_get(reply, "sgemm_error");
     const char *reference = json_string_value(json_object_get(reply, "reference"));
     snprintf(out->reference, sizeof out->reference, "%s", reference ? reference : "");
-    out->sgemm_error = json_is_number(error) ? json_number_value(error) : NAN;
+    out->sgemm_error = number_of(reply, "sgemm_error");
+    out->sgemm_scaled = number_of(reply, "sgemm_scaled");
+    out->scaled_limit = number_of(reply, "scaled_limit");
     out->frobenius_limit = json_number_value(json_object_get(reply, "frobenius_limit"));
 }
 
@@ -139,21 +147,24 @@ static status revive(struct executor *x, struct setup_answer *out, struct err *e
     return s;
 }
 
-status executor_setup(struct executor *x, const struct bench_setup *setup, uint64_t seed, struct setup_answer *out,
-                      struct err *e)
+status executor_setup(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed,
+                      struct setup_answer *out, struct err *e)
 {
     x->setup = setup;
+    x->inputs = inputs;
     x->seed = seed;
     status s = child_alive(x->child) ? send_setup(x, out, e) : LATHE_DEVICE;
     return s && !child_alive(x->child) ? revive(x, out, e) : s;
 }
 
-status executor_inputs(struct executor *x, uint64_t seed, struct setup_answer *out, struct err *e)
+status executor_inputs(struct executor *x, enum inputs inputs, uint64_t seed, struct setup_answer *out, struct err *e)
 {
+    x->inputs = inputs;
     x->seed = seed;
     if (!x->ready || !child_alive(x->child)) return revive(x, out, e);
     json_t *reply;
-    json_t *request = json_pack("{s:s, s:I}", "op", "inputs", "seed", (json_int_t)seed);
+    json_t *request = json_pack("{s:s, s:s, s:I}", "op", "inputs", "inputs", inputs_name(inputs), "seed",
+                                (json_int_t)seed);
     status s = ask(x, request, SETUP_SECONDS, "making new inputs", &reply, e);
     if (s) return child_alive(x->child) ? s : revive(x, out, e);
     read_setup_answer(reply, out);

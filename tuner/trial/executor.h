@@ -14,15 +14,16 @@ status executor_open(uv_loop_t *loop, const char *self, const char *device, stru
 void executor_close(struct executor *x);
 
 /* Sets the problem up (blocking). setup is borrowed until the executor is closed. Gives the reference used, the float32
- * GEMM's own error (NaN if unknown), the limit. */
+ * GEMM's own error (NaN if unknown), the limit; for scaled inputs its largest error over its scale, and the limit on that
+ * (else NaN). */
 struct setup_answer {
     char reference[16];
-    double sgemm_error, frobenius_limit;
+    double sgemm_error, frobenius_limit, sgemm_scaled, scaled_limit;
 };
-status executor_setup(struct executor *x, const struct bench_setup *setup, uint64_t seed, struct setup_answer *out,
-                      struct err *e);
-/* Makes new inputs (blocking); a replaced worker uses this seed from then on. */
-status executor_inputs(struct executor *x, uint64_t seed, struct setup_answer *out, struct err *e);
+status executor_setup(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed,
+                      struct setup_answer *out, struct err *e);
+/* Makes new inputs (blocking); a replaced worker uses these from then on. */
+status executor_inputs(struct executor *x, enum inputs inputs, uint64_t seed, struct setup_answer *out, struct err *e);
 
 /* result is borrowed during the call; NULL result: the device cannot be used any more, `text` says why. */
 typedef void (*executor_done)(void *ctx, const struct result *r, const char *text);

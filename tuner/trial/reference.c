@@ -2,12 +2,16 @@
  * anything. Invariant: buffer indices below ntensors are the problem's tensors, in the problem's order. */
 #include "trial/reference.h"
 #include "base/mem.h"
+#include "model/inputs.h"
 #include "model/source.h"
 #include <stdio.h>
 #include <string.h>
 
 static const char VERIFY_SOURCE[] = {
 #include "kernels/common/verify.cu.inc"
+    , 0};
+static const char INPUTS_SOURCE[] = {
+#include "kernels/common/inputs.cu.inc"
     , 0};
 
 enum { REFERENCE_THREADS = 256, REFERENCE_BLOCKS = 1024 };
@@ -21,7 +25,10 @@ status reference_source(const struct problem *p, char **text, struct err *e)
         return s;
     }
     sb_addf(&b, "#define LATHE_GEMM %d\n", p->reference.kind == REFERENCE_GEMM);
+    for (int i = 0; i < INPUTS_COUNT; i++)
+        sb_addf(&b, "#define LATHE_INPUTS_%s %d\n", inputs_name((enum inputs)i), i);
     sb_add(&b, VERIFY_SOURCE);
+    sb_add(&b, INPUTS_SOURCE);
     *text = sb_take(&b);
     return LATHE_OK;
 }
@@ -110,55 +117,89 @@ static status epilogue_step(struct plan *plan, const struct problem *p, const ch
     return plan_epilogue_arg(p, arg, e);
 }
 
-static status gemm_plans(const struct problem *p, struct plan *reference, struct plan *sgemm, struct err *e)
+/* Upcasts the operands and multiplies them: Z in double. a, b: the operands in double. */
+static int product(struct plan *plan, const struct gemm *g, int *a, int *b)
 {
-    const struct gemm *g = &p->reference.gemm;
-    status s = plan_tensors(p, reference, e);
-    if (s) return s;
-    s = plan_tensors(p, sgemm, e);
-    if (s) {
-        plan_free(reference);
-        return s;
-    }
-    const char *output = p->tensors[g->c].name;
-    int64_t size_a = reference->buffers[g->a].count, size_b = reference->buffers[g->b].count;
-    int64_t size_c = reference->buffers[g->c].count;
-    int a = add_buffer(reference, "a64", "", DTYPE_f64, size_a), b = add_buffer(reference, "b64", "", DTYPE_f64, size_b);
-    int z = add_buffer(reference, "z64", "", DTYPE_f64, size_c);
-    int r = add_buffer(reference, "ref.", output, DTYPE_f64, size_c);
-    upcast_step(reference, g->a, a);
-    upcast_step(reference, g->b, b);
-    gemm_step(reference, g, a, b, z, GEMM_F64);
-    s = epilogue_step(reference, p, "lathe_reference_f64", z, r, false, e);
-
-    int z32 = add_buffer(sgemm, "z32", "", DTYPE_f32, size_c);
-    gemm_step(sgemm, g, g->a, g->b, z32, GEMM_F32);
-    if (!s) s = epilogue_step(sgemm, p, "lathe_reference_f32", z32, g->c, true, e);
-    if (s) {
-        plan_free(reference);
-        plan_free(sgemm);
-    }
-    return s;
+    *a = add_buffer(plan, "a64", "", DTYPE_f64, plan->buffers[g->a].count);
+    *b = add_buffer(plan, "b64", "", DTYPE_f64, plan->buffers[g->b].count);
+    int z = add_buffer(plan, "z64", "", DTYPE_f64, plan->buffers[g->c].count);
+    upcast_step(plan, g->a, *a);
+    upcast_step(plan, g->b, *b);
+    gemm_step(plan, g, *a, *b, z, GEMM_F64);
+    return z;
 }
 
-status reference_plans(const struct problem *p, const struct target *t, struct plan *reference, struct plan *sgemm,
-                       struct err *e)
+static status gemm_reference(const struct problem *p, struct plan *plan, struct err *e)
 {
-    memset(reference, 0, sizeof *reference);
-    memset(sgemm, 0, sizeof *sgemm);
-    if (p->reference.kind == REFERENCE_GEMM) return gemm_plans(p, reference, sgemm, e);
+    const struct gemm *g = &p->reference.gemm;
+    int a, b, z = product(plan, g, &a, &b);
+    int r = add_buffer(plan, "ref.", p->tensors[g->c].name, DTYPE_f64, plan->buffers[g->c].count);
+    return epilogue_step(plan, p, "lathe_reference_f64", z, r, false, e);
+}
 
+static status gemm_sgemm(const struct problem *p, struct plan *plan, struct err *e)
+{
+    const struct gemm *g = &p->reference.gemm;
+    int z = add_buffer(plan, "z32", "", DTYPE_f32, plan->buffers[g->c].count);
+    gemm_step(plan, g, g->a, g->b, z, GEMM_F32);
+    return epilogue_step(plan, p, "lathe_reference_f32", z, g->c, true, e);
+}
+
+static void absolute_step(struct plan *plan, int buffer)
+{
+    struct plan_step *s = add_launch(plan, "lathe_absolute", 2);
+    s->args[0] = buffer_arg(buffer);
+    s->args[1] = int_arg(plan->buffers[buffer].count);
+}
+
+/* Z and sum |x| |w| in double, and the scale from both. */
+static status gemm_scale(const struct problem *p, struct plan *plan, struct err *e)
+{
+    const struct gemm *g = &p->reference.gemm;
+    int a, b, z = product(plan, g, &a, &b);
+    int scale = add_buffer(plan, "scale.", p->tensors[g->c].name, DTYPE_f64, plan->buffers[g->c].count);
+    absolute_step(plan, a);
+    absolute_step(plan, b);
+    gemm_step(plan, g, a, b, scale, GEMM_F64);
+    const struct plan_step *gemm = &plan->steps[plan->nsteps - 1];
+    int64_t m = gemm->m, n = gemm->n, k = gemm->k;
+    struct plan_step *s = add_launch(plan, "lathe_scale", 6);
+    s->args[0] = buffer_arg(z);
+    s->args[1] = buffer_arg(scale);
+    /* each of k sums is rounded to a multiple of 2^-149, and the least limit is 2^-17 */
+    s->args[2] = (struct plan_arg){.kind = PLAN_F64, .f = (double)k * 0x1p-149 * 0x1p17};
+    s->args[3] = int_arg(m);
+    s->args[4] = int_arg(n);
+    return plan_epilogue_arg(p, &s->args[5], e);
+}
+
+static status kernel_reference(const struct problem *p, const struct target *t, struct plan *out, struct err *e)
+{
     const struct kernel *k = p->reference.kernel;
     struct value *slots = mem_zalloc((size_t)k->scope.count, sizeof *slots);
     config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
     kernel_slots_fixed(p, k, t, slots);
     status s = kernel_slots_config(k, choice, slots, e);
-    if (!s) s = plan_build(p, k, slots, reference, e);
-    if (!s) {
-        s = plan_tensors(p, sgemm, e);
-        if (s) plan_free(reference);
-    }
+    if (!s) s = plan_build(p, k, slots, out, e);
     mem_free(choice);
     mem_free(slots);
+    return s;
+}
+
+status reference_plans(const struct problem *p, const struct target *t, struct reference_plans *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    bool gemm = p->reference.kind == REFERENCE_GEMM;
+    status s = gemm ? plan_tensors(p, &out->reference, e) : kernel_reference(p, t, &out->reference, e);
+    if (!s) s = plan_tensors(p, &out->sgemm, e);
+    if (!s) s = plan_tensors(p, &out->scale, e);
+    if (!s && gemm) s = gemm_reference(p, &out->reference, e);
+    if (!s && gemm) s = gemm_sgemm(p, &out->sgemm, e);
+    if (!s && gemm) s = gemm_scale(p, &out->scale, e);
+    if (s) {
+        plan_free(&out->reference);
+        plan_free(&out->sgemm);
+        plan_free(&out->scale);
+    }
     return s;
 }

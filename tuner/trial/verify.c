@@ -131,8 +131,9 @@ static status check_output(struct bench *b, int tensor, struct result *out, stru
     if (!(c.max_abs <= v->max_abs)) v->max_abs = c.max_abs;
     if (!(c.max_rel <= v->max_rel)) v->max_rel = c.max_rel;
     if (!(c.frobenius <= v->frobenius)) v->frobenius = c.frobenius;
+    if (!(c.scaled <= v->scaled)) v->scaled = c.scaled;
     if (within(c.mismatches, c.frobenius, v->frobenius_limit) || out->outcome == OUTCOME_wrong) return LATHE_OK;
-    if (rounds(&c)) {
+    if (!b->scaled && rounds(&c)) {
         inaccurate(b, &c, out);
         return LATHE_OK;
     }
@@ -193,14 +194,18 @@ static void changed(struct result *out, enum outcome then, const char *first, co
     out->outcome = OUTCOME_wrong;
 }
 
+static struct verification fresh(const struct bench *b)
+{
+    struct verification v = {.seed = b->seed, .frobenius_limit = b->frobenius_limit, .scaled_limit = b->scaled_limit};
+    snprintf(v.reference, sizeof v.reference, "%s", b->reference);
+    return v;
+}
+
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
 {
     struct verification *v = &out->verification;
     *damaged = false;
-    memset(v, 0, sizeof *v);
-    v->seed = b->seed;
-    v->frobenius_limit = b->frobenius_limit;
-    snprintf(v->reference, sizeof v->reference, "%s", b->reference);
+    *v = fresh(b);
 
     uint64_t first, second;
     status s = pipeline_poison(p, e);
@@ -231,8 +236,7 @@ status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out,
         within(before.mismatches, before.frobenius, before.frobenius_limit) ? OUTCOME_ok : OUTCOME_inaccurate;
     char reason[sizeof out->reason];
     memcpy(reason, out->reason, sizeof reason);
-    out->verification = (struct verification){.done = true, .seed = b->seed, .frobenius_limit = b->frobenius_limit};
-    snprintf(out->verification.reference, sizeof out->verification.reference, "%s", b->reference);
+    out->verification = fresh(b);
     status s = check_outputs_again(b, p, out, e);
     if (s || out->outcome == then) {
         out->outcome = outcome;

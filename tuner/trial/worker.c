@@ -144,10 +144,15 @@ static json_t *nan_or_real(double v) { return isfinite(v) ? json_real(v) : json_
 static json_t *do_inputs(struct device_worker *w, const json_t *request)
 {
     struct err e = {0};
-    status s = bench_inputs(&w->bench, (uint64_t)json_integer_value(json_object_get(request, "seed")), &e);
+    struct bench *b = &w->bench;
+    int inputs = inputs_parse(text_of(request, "inputs"));
+    status s = inputs >= 0 ? LATHE_OK : err_set(&e, LATHE_INTERNAL, "unknown inputs \"%s\"", text_of(request, "inputs"));
+    uint64_t seed = (uint64_t)json_integer_value(json_object_get(request, "seed"));
+    if (!s) s = bench_inputs(b, (enum inputs)inputs, seed, &e);
     if (s) return failure(&e);
-    return json_pack("{s:b, s:s, s:o, s:f}", "ok", 1, "reference", w->bench.reference, "sgemm_error",
-                     nan_or_real(w->bench.sgemm_error), "frobenius_limit", w->bench.frobenius_limit);
+    return json_pack("{s:b, s:s, s:o, s:f, s:o, s:o}", "ok", 1, "reference", b->reference, "sgemm_error",
+                     nan_or_real(b->sgemm_error), "frobenius_limit", b->frobenius_limit, "sgemm_scaled",
+                     nan_or_real(b->sgemm_scaled), "scaled_limit", nan_or_real(b->scaled_limit));
 }
 
 static json_t *do_setup(struct device_worker *w, const json_t *request)

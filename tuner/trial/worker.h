@@ -7,8 +7,9 @@
  *             {"op":"compile","source","name","defines","arch","image","sanitize"}
  *                                                               -> {"ok":true,"compiled":bool,"log","seconds"} | ...
  *   device:   {"op":"open"}                                     -> {"ok":true,"target"} | ...
- *             {"op":"setup","setup","seed"}                     -> {"ok":true,"reference","sgemm_error","frobenius_limit"}
- *             {"op":"inputs","seed"}                            -> the same
+ *             {"op":"setup","setup","inputs","seed"}            -> {"ok":true,"reference","sgemm_error","frobenius_limit",
+ *                                                                   "sgemm_scaled","scaled_limit"}
+ *             {"op":"inputs","inputs","seed"}                   -> the same
  *             {"op":"evaluate","evaluation"}                    -> {"ok":true,"result","lost":bool}
  */
 #ifndef LATHE_TRIAL_WORKER_H

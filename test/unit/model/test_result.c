@@ -20,7 +20,8 @@ static struct result full_result(void)
     r.samples.ms[2] = 0.1;
     r.samples.median = 1.5;
     r.verification = (struct verification){.done = true, .reference = "fp64", .seed = UINT64_MAX - 5, .max_abs = 1e-30,
-        .max_rel = INFINITY, .frobenius = 3.3e-6, .frobenius_limit = 6.6e-6, .elements = INT64_C(1) << 40,
+        .max_rel = INFINITY, .frobenius = 3.3e-6, .frobenius_limit = 6.6e-6, .scaled = 1e-7,
+        .scaled_limit = NAN, .elements = INT64_C(1) << 40,
         .mismatches = 3, .deterministic = true, .detail = "Y[3,17] got 0.5, wanted 0.25"};
     r.resources = (struct resources){128, 16, 1024, 65536, 0.25};
     r.telemetry.sm_mhz = 1980;
@@ -49,6 +50,7 @@ static void json_both_ways(void **state)
     assert_true(back.verification.seed == UINT64_MAX - 5);
     assert_true(back.verification.max_abs == 1e-30 && isinf(back.verification.max_rel));
     assert_true(back.verification.frobenius == 3.3e-6 && back.verification.frobenius_limit == 6.6e-6);
+    assert_true(back.verification.scaled == 1e-7 && isnan(back.verification.scaled_limit));
     assert_true(back.verification.done && back.verification.deterministic);
     assert_true(back.verification.elements == INT64_C(1) << 40 && back.verification.mismatches == 3);
     assert_string_equal(back.verification.reference, "fp64");

@@ -1,0 +1,211 @@
+/* verification.c: see verification.h. A campaign without a store: its workers, its bench; every configuration is compiled
+ * first, then each class of inputs is set up once and all configurations run on it. */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "campaign/internal.h"
+#include "campaign/verification.h"
+#include "model/source.h"
+#include <string.h>
+
+struct subject {
+    struct value *slots;
+    config_choice *choice;
+    char *text;
+    json_t *configuration;
+    struct evaluation evaluation;
+    struct result compiled;             /* `ok`, or why it cannot run on any inputs */
+};
+
+struct verifying {
+    const struct verification_request *request;
+    struct campaign *c;
+    const struct kernel *k;
+    struct subject *subjects;
+    int n;
+};
+
+/* --- which configurations --- */
+
+static status add_subject(struct verifying *v, const config_choice *choice, struct err *e)
+{
+    struct subject *s = &v->subjects[v->n];
+    *s = (struct subject){.choice = config_copy(v->k, choice)};
+    v->n++;
+    result_init(&s->compiled);
+    status st = trials_slots(v->c, v->k, s->choice, &s->slots, e);
+    if (st) return st;
+    struct strbuf text = {0};
+    config_print(&text, v->k, s->slots, s->choice);
+    s->text = mem_strdup(sb_str(&text));
+    sb_free(&text);
+    s->configuration = config_to_json(v->k, s->slots, s->choice);
+    return LATHE_OK;
+}
+
+static status add_given(struct verifying *v, struct err *e)
+{
+    const struct kernel *k = v->k;
+    config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
+    status s = config_from_text(k, v->request->config, choice, e);
+    if (s) err_prefix(e, "--config");
+    if (!s) s = add_subject(v, choice, e);
+    struct strbuf why = {0};
+    if (!s && !kernel_allows(k, v->subjects[0].slots, &why))
+        s = err_set(e, LATHE_NOTHING, "kernel %s refuses %s here: %.1000s", k->name, v->subjects[0].text, sb_str(&why));
+    sb_free(&why);
+    mem_free(choice);
+    return s;
+}
+
+/* Members of the space, each once, in the order drawn. */
+static status add_sample(struct verifying *v, struct err *e)
+{
+    const struct kernel *k = v->k;
+    struct space *space;
+    status s = space_open(v->c->problem, k, &v->c->target, &space, e);
+    if (s) return s;
+    uint64_t size = space_size(space), sample = (uint64_t)v->request->sample;
+    bool whole = size <= sample;
+    config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
+    struct rng rng;
+    rng_seed(&rng, v->request->seed);
+    for (uint64_t i = 0; i < (whole ? size : 4 * sample) && (uint64_t)v->n < sample && !s; i++) {
+        space_at(space, whole ? i : space_random(space, &rng), choice);
+        bool again = false;
+        for (int x = 0; x < v->n && !again; x++) again = config_equal(k, choice, v->subjects[x].choice);
+        if (!again) s = add_subject(v, choice, e);
+    }
+    mem_free(choice);
+    space_close(space);
+    return s;
+}
+
+/* --- compiling --- */
+
+static void cannot_run(struct subject *s, enum outcome outcome, const char *text)
+{
+    s->compiled.outcome = outcome;
+    snprintf(s->compiled.reason, sizeof s->compiled.reason, "%.1590s", text ? text : "");
+}
+
+static void on_compiled(void *ctx, const struct compile_answer *a)
+{
+    struct subject *s = ctx;
+    if (a->end == COMPILE_DONE)
+        s->evaluation.image = mem_strdup(a->image);
+    else
+        cannot_run(s, a->end == COMPILE_TIMED_OUT ? OUTCOME_timeout : OUTCOME_compile, a->text);
+}
+
+static status compile_one(struct verifying *v, struct subject *s, const char *source, struct err *e)
+{
+    struct err own = {0};
+    char **defines;
+    int n;
+    s->compiled.outcome = OUTCOME_ok;
+    s->evaluation.verify = true;
+    if (plan_build(v->c->problem, v->k, s->slots, &s->evaluation.plan, &own)) {
+        cannot_run(s, OUTCOME_launch, own.text);
+        return LATHE_OK;
+    }
+    if (!source) return LATHE_OK;
+    status st = source_defines(v->k, s->slots, &defines, &n, e);
+    if (st) return st;
+    char *name = mem_printf("%s/%s.cu", v->c->problem->name, v->k->name);
+    struct compile_job job = {.source = source, .name = name, .defines = defines, .ndefines = n};
+    compile_farm_add(v->c->farm, &job, on_compiled, s);
+    source_defines_free(defines, n);
+    mem_free(name);
+    return LATHE_OK;
+}
+
+static status compile_all(struct verifying *v, struct err *e)
+{
+    char *source = NULL;
+    if (v->k->source && !(source = campaign_source(v->c->problem, v->k, e))) return e->code;
+    status s = LATHE_OK;
+    for (int i = 0; i < v->n && !s; i++) s = compile_one(v, &v->subjects[i], source, e);
+    while (compile_farm_pending(v->c->farm)) uv_run(&v->c->loop, UV_RUN_ONCE);
+    mem_free(source);
+    return s;
+}
+
+/* --- running --- */
+
+static status verify_one(struct verifying *v, struct subject *s, enum inputs inputs, const struct setup_answer *measure,
+                         struct err *e)
+{
+    struct verification_result told = {.inputs = inputs, .config = s->text, .configuration = s->configuration,
+                                       .result = &s->compiled, .measure = measure};
+    struct result r;
+    bool runs = s->compiled.outcome == OUTCOME_ok;
+    if (runs) {
+        status st = executor_evaluate_wait(v->c->executor, &s->evaluation, v->c->time_limit, NULL, NULL, &r, e);
+        if (st) return st;
+        told.result = &r;
+    }
+    v->request->on_result(v->request->ctx, &told);
+    if (runs) result_free(&r);
+    return LATHE_OK;
+}
+
+static status verify_all(struct verifying *v, struct err *e)
+{
+    const struct verification_request *r = v->request;
+    struct setup_answer measure;
+    status s = bench_prepare(v->c, &measure, e);
+    for (int i = 0; i < r->ninputs && !s; i++) {
+        uint64_t seed = splitmix64(r->seed ^ (0x1a7e + (uint64_t)r->inputs[i]));
+        if (i) s = executor_inputs(v->c->executor, r->inputs[i], seed, &measure, e);
+        if (s) err_prefix(e, "inputs %s", inputs_name(r->inputs[i]));
+        for (int x = 0; x < v->n && !s; x++) s = verify_one(v, &v->subjects[x], r->inputs[i], &measure, e);
+    }
+    return s;
+}
+
+static void on_event(void *ctx, const struct campaign_event *ev)
+{
+    const struct verification_request *r = ctx;
+    if (ev->kind == CAMPAIGN_NOTE) r->on_note(r->ctx, ev->text);
+}
+
+static void free_subjects(struct verifying *v)
+{
+    for (int i = 0; i < v->n; i++) {
+        struct subject *s = &v->subjects[i];
+        evaluation_free(&s->evaluation);
+        result_free(&s->compiled);
+        json_decref(s->configuration);
+        mem_free(s->slots);
+        mem_free(s->choice);
+        mem_free(s->text);
+    }
+    mem_free(v->subjects);
+}
+
+status verification_run(const struct verification_request *r, struct err *e)
+{
+    int kernel;
+    status s = problem_kernel_named(r->problem, r->kernel, false, &kernel, e);
+    if (s) return s;
+    struct campaign_request own = {.problem = r->problem, .device = r->device, .seed = r->seed, .inputs = r->inputs[0],
+                                   .compile_workers = r->compile_workers, .self = r->self, .sanitize = r->sanitize,
+                                   .on_event = on_event, .ctx = (void *)r};
+    struct campaign *c = mem_zalloc(1, sizeof *c);
+    c->request = &own;
+    c->problem = r->problem;
+    c->time_limit = r->time_limit;
+    struct verifying v = {.request = r, .c = c, .k = &r->problem->kernels[kernel]};
+    v.subjects = mem_zalloc((size_t)r->sample + 1, sizeof *v.subjects);
+    if (!v.k->checked)
+        s = err_set(e, LATHE_USAGE, "%s does not give the problem's output, so there is nothing to verify", v.k->name);
+    if (!s) s = problem_check_size(r->problem, e);
+    if (!s) s = campaign_open_workers(c, e);
+    if (!s) s = r->config ? add_given(&v, e) : add_sample(&v, e);
+    if (!s) s = compile_all(&v, e);
+    if (!s) s = verify_all(&v, e);
+    campaign_close_workers(c);
+    free_subjects(&v);
+    mem_free(c);
+    return s;
+}

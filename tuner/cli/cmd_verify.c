@@ -1,0 +1,240 @@
+/* cmd_verify.c: `lathe verify`: is a kernel right on inputs of other kinds than those it is tuned on? */
+#include "base/mem.h"
+#include "campaign/verification.h"
+#include "cli/cli.h"
+#include "cli/find_spec.h"
+#include "cli/output.h"
+#include "cli/parse_inputs.h"
+#include "cli/table.h"
+#include <math.h>
+#include <string.h>
+
+struct verify_args {
+    const char *spec, *kernel, *config, *device;
+    struct text_list sizes, inputs, tolerances;
+    int64_t sample, seed, workers;
+    double time_limit;
+    bool json, quiet, sanitize;
+};
+
+#define AT(member) .offset = offsetof(struct verify_args, member)
+static const struct option_row verify_options[] = {
+    {"SPEC", .kind = OPTION_NEEDED, AT(spec), .help = "a specification file, its folder, or its name"},
+    {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "this kernel or baseline; needed"},
+    {"config", .arg = "NAME=V,...", .kind = OPTION_TEXT, AT(config), .help = "this configuration, instead of a sample"},
+    {"sample", .arg = "N", .kind = OPTION_COUNT, AT(sample), .initial = "8", .min = 1, .max = 100000,
+     .help = "configurations drawn at random; all of them where there are no more"},
+    {"inputs", .arg = "CLASS,...", .kind = OPTION_TEXTS, AT(inputs),
+     .help = "classes of inputs, below; may be repeated (default: all)"},
+    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a dimension's size; may be repeated"},
+    {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
+     .help = "cuda:N or host (default: the first CUDA GPU, else host)"},
+    {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, AT(tolerances),
+     .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
+    {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of sample and inputs"},
+    {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
+     .help = "how long one verification may take before it is killed"},
+    {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
+     .help = "compilers at the same time (default: one a core, less one)"},
+    {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
+     .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "an array of objects, one a class and configuration"},
+    {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
+    {0},
+};
+
+/* What is kept of one class. */
+struct class_result {
+    enum inputs inputs;
+    int tried, ok;
+    double worst;               /* the largest error; NaN if none has one */
+    struct setup_answer measure;
+};
+
+struct verified {
+    struct class_result classes[INPUTS_COUNT];
+    int count;
+    json_t *results;            /* in the order they came */
+    const char *kernel;
+    bool quiet;
+};
+
+static void on_note(void *ctx, const char *text)
+{
+    const struct verified *v = ctx;
+    struct strbuf clean = {0};
+    text_escape(&clean, text);
+    if (!v->quiet)
+        fprintf(stderr, "%s\n", sb_str(&clean));
+    sb_free(&clean);
+}
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+/* Plain inputs are measured by the relative Frobenius error, the others by the largest error over its scale. */
+static double error_of(enum inputs i, const struct verification *v)
+{
+    return !v->done ? NAN : inputs_plain(i) ? v->frobenius : v->scaled;
+}
+
+static double sgemm_of(enum inputs i, const struct setup_answer *a)
+{
+    return inputs_plain(i) ? a->sgemm_error : a->sgemm_scaled;
+}
+
+static double limit_of(enum inputs i, const struct setup_answer *a)
+{
+    double limit = inputs_plain(i) ? a->frobenius_limit : a->scaled_limit;
+    return limit > 0 ? limit : NAN;
+}
+
+static void on_result(void *ctx, const struct verification_result *r)
+{
+    struct verified *v = ctx;
+    if (!v->count || v->classes[v->count - 1].inputs != r->inputs)
+        v->classes[v->count++] = (struct class_result){.inputs = r->inputs, .worst = NAN, .measure = *r->measure};
+    struct class_result *c = &v->classes[v->count - 1];
+    const struct verification *q = &r->result->verification;
+    double error = error_of(r->inputs, q);
+    c->tried++;
+    c->ok += r->result->outcome == OUTCOME_ok;
+    if (!(error <= c->worst))
+        c->worst = error;
+    struct strbuf reason = {0};
+    text_escape(&reason, r->result->reason);
+    json_array_append_new(
+        v->results,
+        json_pack("{s:s, s:s, s:O, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}", "inputs",
+                  inputs_name(r->inputs), "kernel", v->kernel, "configuration", r->configuration, "text", r->config,
+                  "outcome", outcome_name(r->result->outcome), "reason", sb_str(&reason), "measure",
+                  inputs_plain(r->inputs) ? "frobenius" : "scaled", "error", number(error), "sgemm_error",
+                  number(sgemm_of(r->inputs, r->measure)), "limit", number(limit_of(r->inputs, r->measure)), "max_abs",
+                  number(q->done ? q->max_abs : NAN), "mismatches", (json_int_t)q->mismatches, "elements",
+                  (json_int_t)q->elements, "deterministic", (int)q->deterministic));
+    if (!v->quiet && r->result->outcome != OUTCOME_ok)
+        fprintf(stderr, "%s: %s %s: %s\n", inputs_name(r->inputs), v->kernel, r->config,
+                outcome_name(r->result->outcome));
+    sb_free(&reason);
+}
+
+static void error_cell(struct table *t, double v)
+{
+    if (isnan(v))
+        table_cell(t, "");
+    else
+        table_cellf(t, "%.2g", v);
+}
+
+static void print_classes(const struct verified *v, struct strbuf *b)
+{
+    struct table *t = table_new();
+    table_column(t, "inputs", TABLE_LEFT, 0);
+    table_column(t, "tried", TABLE_RIGHT, 0);
+    table_column(t, "ok", TABLE_RIGHT, 0);
+    table_column(t, "worst error", TABLE_RIGHT, 0);
+    table_column(t, "SGEMM's", TABLE_RIGHT, 0);
+    table_column(t, "limit", TABLE_RIGHT, 0);
+    table_column(t, "measured", TABLE_LEFT, 0);
+    for (int i = 0; i < v->count; i++) {
+        const struct class_result *c = &v->classes[i];
+        table_cell(t, inputs_name(c->inputs));
+        table_cellf(t, "%d", c->tried);
+        table_cellf(t, "%d", c->ok);
+        error_cell(t, c->worst);
+        error_cell(t, sgemm_of(c->inputs, &c->measure));
+        error_cell(t, limit_of(c->inputs, &c->measure));
+        table_cell(t, inputs_plain(c->inputs) ? "over all" : "each element");
+    }
+    table_print(t, b);
+    table_free(t);
+}
+
+static int print_failures(const struct verified *v, struct strbuf *b)
+{
+    enum { REASON_WIDTH = 300 };
+    struct table *t = table_new();
+    table_column(t, "inputs", TABLE_LEFT, 0);
+    table_column(t, "outcome", TABLE_LEFT, 0);
+    table_column(t, "configuration", TABLE_LEFT, 0);
+    table_column(t, "reason", TABLE_LEFT, REASON_WIDTH);
+    size_t i;
+    json_t *r;
+    json_array_foreach(v->results, i, r)
+    {
+        if (!strcmp(json_string_value(json_object_get(r, "outcome")), "ok"))
+            continue;
+        static const char *const keys[] = {"inputs", "outcome", "text", "reason"};
+        for (int k = 0; k < 4; k++)
+            table_cell(t, json_string_value(json_object_get(r, keys[k])));
+    }
+    int rows = table_rows(t);
+    if (rows) {
+        sb_add(b, "\n");
+        table_print(t, b);
+    }
+    table_free(t);
+    return rows;
+}
+
+static status report(const struct verified *v, bool json, struct err *e)
+{
+    struct strbuf b = {0};
+    print_classes(v, &b);
+    int failures = print_failures(v, &b);
+    status s;
+    if (json) {
+        s = out_json(v->results, e);
+        sb_free(&b);
+    } else {
+        s = out_report(&b, e);
+    }
+    return s == LATHE_OK && failures ? err_set(e, LATHE_NOTHING, "%s", "") : s;
+}
+
+static status verify_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct verify_args *args = p;
+    enum inputs inputs[INPUTS_COUNT];
+    int ninputs;
+    if (!args->kernel)
+        return err_set(e, LATHE_USAGE, "verify: --kernel is missing\n`lathe space %.100s` lists the kernels", args->spec);
+    status s = parse_inputs_list(&args->inputs, inputs, &ninputs, e);
+    struct problem *problem = NULL;
+    if (s == LATHE_OK)
+        s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
+    for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
+        if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)
+            err_prefix(e, "--tolerance");
+    struct verified v = {.results = json_array(), .kernel = args->kernel, .quiet = args->quiet};
+    struct verification_request r = {.problem = problem, .kernel = args->kernel, .config = args->config,
+                                     .sample = args->config ? 1 : (int)args->sample, .device = args->device,
+                                     .inputs = inputs, .ninputs = ninputs, .seed = (uint64_t)args->seed,
+                                     .time_limit = args->time_limit, .compile_workers = (int)args->workers,
+                                     .self = cli->self, .sanitize = args->sanitize, .on_note = on_note,
+                                     .on_result = on_result, .ctx = &v};
+    if (s == LATHE_OK)
+        s = verification_run(&r, e);
+    if (s == LATHE_OK)
+        s = report(&v, args->json, e);
+    json_decref(v.results);
+    if (problem)
+        problem_free(problem);
+    return s;
+}
+
+const struct command command_verify = {
+    .name = "verify",
+    .summary = "checks a kernel on hard inputs: of all magnitudes, exact, with NaN and infinities",
+    .details = "Errors stand beside those of the float32 GEMM on the same inputs, and the limit is as many times them as "
+               "the tolerance's times_sgemm_error says. Where magnitudes differ much, each element's error is taken "
+               "relative to sum |x| |w|; a NaN or an infinity must stand exactly where the float32 GEMM has it. "
+               "docs/method.md tells more.\n"
+               "Exit code 1: something was not right; the second table says what.",
+    .options = verify_options,
+    .args_size = sizeof(struct verify_args),
+    .more_help = inputs_help,
+    .run = verify_run,
+};

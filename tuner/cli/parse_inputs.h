@@ -1,0 +1,15 @@
+/* parse_inputs.h: classes of inputs as users type them, and the list of them for the help. */
+#ifndef LATHE_CLI_PARSE_INPUTS_H
+#define LATHE_CLI_PARSE_INPUTS_H
+
+#include "cli/options.h"
+#include "model/inputs.h"
+
+/* LATHE_USAGE names the nearest and what there is. */
+status parse_inputs(const char *name, enum inputs *out, struct err *e);
+/* Of "a,b" texts, each class once, in the order given; all of them where there are no texts. */
+status parse_inputs_list(const struct text_list *texts, enum inputs out[INPUTS_COUNT], int *n, struct err *e);
+
+void inputs_help(struct strbuf *b);
+
+#endif

@@ -1,0 +1,69 @@
+/* bench_fill.c: what the inputs are filled with: as the specification says, or values of a class (model/inputs.h) that
+ * the kernels in kernels/common/inputs.cu make.
+ *
+ * A class is for the operands of the reference's GEMM, or for every input where there is none; the bias goes with them
+ * where it would hide them. Other inputs (a divisor, a residual) keep the specification's fills. */
+#include "base/rng.h"
+#include "trial/bench_private.h"
+#include <math.h>
+
+enum part { PART_A, PART_B, PART_BIAS, PART_OTHER };    /* kernels/common/inputs.cu knows the first three by number */
+
+static enum part part_of(const struct bench *b, int tensor)
+{
+    const struct operands *o = &b->setup.operands;
+    if (o->a < 0 || tensor == o->a) return PART_A;
+    return tensor == o->b ? PART_B : tensor == o->bias ? PART_BIAS : PART_OTHER;
+}
+
+/* A line is what one sum runs over: a row of op(A), a column of op(B); else a row of the last axis. */
+static void lines_of(const struct bench *b, int tensor, int64_t *length, int32_t *contiguous)
+{
+    const struct operands *o = &b->setup.operands;
+    const struct plan_buffer *p = bench_tensor(b, tensor);
+    *contiguous = 1;
+    *length = p->shape[p->rank - 1];
+    if (o->a < 0 || p->rank != 2) return;
+    *contiguous = tensor == o->a ? !o->trans_a : tensor == o->b ? o->trans_b : 1;
+    if (!*contiguous) *length = p->shape[0];
+}
+
+/* The root mean square of the specification's fill. */
+static float spread(const struct plan_buffer *p)
+{
+    double a = p->fill_a, b = p->fill_b;
+    return (float)(p->fill == FILL_NORMAL ? sqrt(a * a + b * b) : sqrt((a * a + a * b + b * b) / 3));
+}
+
+static status fill_as_specified(struct bench *b, int i, int64_t seed, struct err *e)
+{
+    const struct plan_buffer *p = bench_tensor(b, i);
+    int64_t count = p->count;
+    int32_t type = bench_type(b, i);
+    float lo = (float)p->fill_a, hi = (float)p->fill_b;
+    void *args[] = {&b->address[i], &type, &count, &seed, &lo, &hi};
+    struct dev_function *f = p->fill == FILL_NORMAL ? b->fill_normal : b->fill_uniform;
+    return bench_run_support(b, f, bench_blocks(count), args, e);
+}
+
+/* The bias is left as specified where the values of the class do not vanish beside it. */
+static bool bias_follows(enum inputs i)
+{
+    return inputs_plain(i) || i == INPUTS_tiny || i == INPUTS_rows;
+}
+
+status bench_fill(struct bench *b, int i, uint64_t seed, struct err *e)
+{
+    int64_t own = (int64_t)splitmix64(seed + (uint64_t)i * 0x51ed2701u);
+    enum part part = part_of(b, i);
+    bool specified = b->inputs == INPUTS_default || part == PART_OTHER ||
+                     (part == PART_BIAS && !bias_follows(b->inputs));
+    if (specified) return fill_as_specified(b, i, own, e);
+    const struct plan_buffer *p = bench_tensor(b, i);
+    int64_t count = p->count, length;
+    int32_t type = bench_type(b, i), inputs = (int32_t)b->inputs, role = (int32_t)part, contiguous;
+    float rms = spread(p);
+    lines_of(b, i, &length, &contiguous);
+    void *args[] = {&b->address[i], &type, &count, &own, &inputs, &role, &length, &contiguous, &rms};
+    return bench_run_support(b, b->fill_class, bench_blocks(count), args, e);
+}
