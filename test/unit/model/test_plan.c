@@ -198,6 +198,42 @@ static void json_both_ways(void **state)
     problem_free(p);
 }
 
+/* In every precision, and for narrow matrices: what a device worker is told is what the specification says. */
+static void json_of_gemms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *compute;
+        enum gemm_compute is;
+    } cases[] = {{"f32", "f32", GEMM_F32},   {"f32", "tf32", GEMM_TF32}, {"f32", "bf16", GEMM_BF16},
+                 {"f32", "f16", GEMM_F16},   {"f64", "f64", GEMM_F64},   {"f16", "f32", GEMM_F32},
+                 {"bf16", "f32", GEMM_F32}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *tree = fixture_tree();
+        struct plan plan, back;
+        struct err e = {0};
+        char type[16], compute[16];
+        snprintf(type, sizeof type, "\"%s\"", cases[i].type);
+        snprintf(compute, sizeof compute, "\"%s\"", cases[i].compute);
+        fixture_set(tree, "tensors/0/#/1", type);
+        fixture_set(tree, "tensors/1/#/1", type);
+        fixture_set(tree, "baselines/0/workspace/0/1", type);
+        fixture_set(tree, "baselines/1/workspace/0/1", type);
+        fixture_set(tree, "baselines/0/steps/0/compute", compute);
+        struct problem *p = fixture_problem(tree);
+        assert_int_equal(build(p, 1, "", &plan, &e), LATHE_OK);
+        json_t *j = plan_to_json(&plan);
+        assert_int_equal(plan_from_json(j, &back, &e), LATHE_OK);
+        assert_int_equal(back.steps[0].compute, cases[i].is);
+        assert_string_equal(dtype_name(back.buffers[back.steps[0].a].dtype), cases[i].type);
+        assert_string_equal(dtype_name(back.buffers[back.steps[0].c].dtype), cases[i].type);
+        json_decref(j);
+        plan_free(&plan);
+        plan_free(&back);
+        problem_free(p);
+    }
+}
+
 static void bad_json(void **state)
 {
     static const struct {
@@ -256,6 +292,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(refusals_of_gemms_and_steps),
         cmocka_unit_test(json_both_ways),
+        cmocka_unit_test(json_of_gemms),
         cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
