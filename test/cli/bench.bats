@@ -8,7 +8,8 @@ needs_python() { python3 -c 'import json' || skip "no python3 here"; }
 record() {
     mkdir -p o
     cat >"o/$1.json" <<END
-{"problem": $1, "size": {"M": 1, "N": 2, "K": 3}, "eager": {"cold_ms": 5, "sustained_ms": 5},
+{"problem": $1, "size": {"M": 1, "N": 2, "K": 3}, "most_error": 2,
+ "eager": {"cold_ms": 5, "sustained_ms": 5},
  "winner": {"id": 1, "kernel": "simt", "text": "BM=16", "cold_ms": $3, "sustained_ms": 1, "error": $4},
  "times_eager_cold": 5, "times_eager_sustained": $2, "times_sgemm_cold": 4, "times_sgemm_sustained": 4,
  "of_tf32_cold": 1.2, "of_tf32_sustained": 1.2, "times_sgemm_error": $4}
