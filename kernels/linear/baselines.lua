@@ -1,6 +1,7 @@
 -- What the kernels of this family are compared with: cuBLAS, and the plainest epilogue.
 --
--- Returns a function that makes them for matrices of a type and Y of a type.
+-- Returns a function that makes them for matrices of a type and Y of a type. Of 16-bit matrices, gemm is what is done
+-- commonly: the product is rounded to Y's type before the bias is added, and Y once more.
 
 local function plain(function_name)
   return launch { function_name, grid = "ceil_div(M * N, 256)", block = 256, args = { "Z", "Y", "M", "N", "epilogue" } }

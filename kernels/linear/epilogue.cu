@@ -1,11 +1,10 @@
 // epilogue.cu: what follows a GEMM: Y = epilogue(Z), one pass over the product.
 //
-// The GEMM gives Z [M, N], or Z^T [N, M] where TRANSPOSED; Y is [M, N]; all row-major. Y is of any float type, and Z of
-// the same or, where WIDE, float. At the sizes of interest Z is still in L2, so a pass costs a few microseconds, and what
-// counts is many loads in flight and little else.
+// The GEMM gives Z [M, N], or Z^T [N, M] where TRANSPOSED, in float32; Y is [M, N], of any float type; all row-major. At
+// the sizes of interest Z is still in L2, so a pass costs a few microseconds, and what counts is many loads in flight and
+// little else.
 //
 // What the parameters change:
-//   WIDE           only where Y is of 16 bits: Z is float, so the sum is rounded once, after the epilogue
 //   VEC            elements a global access moves; N % VEC must be 0, and M % VEC too where TRANSPOSED
 //   BLOCK          threads a block
 //   GRID           "one_shot": as many blocks as there is work; "grid_stride": PER_SM blocks an SM, which loop
@@ -20,12 +19,6 @@ constexpr int VEC = LATHE_VEC, BLOCK = LATHE_BLOCK;
 constexpr bool STRIDE = LATHE_GRID == LATHE_GRID_grid_stride;
 
 static_assert(BLOCK % 32 == 0 && BLOCK <= 1024, "a block is whole warps, 1024 threads at most");
-
-#if defined(LATHE_WIDE) && LATHE_WIDE
-typedef float Product;
-#else
-typedef LatheType_Y Product;
-#endif
 
 // at = quotient * by + remainder. A 64-bit division costs many times a 32-bit one, so it is done only where it must be.
 __device__ __forceinline__ void divide(long long at, int by, bool narrow, int &quotient, int &remainder) {
@@ -44,7 +37,7 @@ constexpr int ITEMS = LATHE_ITEMS;
 
 // Rows [m, m + ITEMS) of Y, VEC columns from n on. WHOLE: all the rows exist.
 template <bool WHOLE>
-__device__ __forceinline__ void finish_rows(const Product *Z, LatheType_Y *Y, int m, int n, int M, int N,
+__device__ __forceinline__ void finish_rows(const float *Z, LatheType_Y *Y, int m, int n, int M, int N,
                                             const LatheEpilogue &epilogue) {
     const long long first = static_cast<long long>(m) * N + n;
     float value[ITEMS][VEC];
@@ -66,7 +59,7 @@ __device__ __forceinline__ void finish_rows(const Product *Z, LatheType_Y *Y, in
 
 // Z, Y [M, N], may be the same. Work is numbered along a band of ITEMS rows, then band by band.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_epilogue(const Product *Z, LatheType_Y *Y, int M, int N, LatheEpilogue epilogue) {
+    linear_epilogue(const float *Z, LatheType_Y *Y, int M, int N, LatheEpilogue epilogue) {
     const int columns = N / VEC;
     const long long work = static_cast<long long>(lathe_ceil_div(M, ITEMS)) * columns;
     const bool narrow = work <= 0xffffffffll;
@@ -108,7 +101,7 @@ template <int ALONG> struct Patch {
 
 // Zt [N, M]; Y [M, N]. shared: TILE_N * PITCH floats.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_epilogue_transposed(const Product *Zt, LatheType_Y *Y, int M, int N, LatheEpilogue epilogue) {
+    linear_epilogue_transposed(const float *Zt, LatheType_Y *Y, int M, int N, LatheEpilogue epilogue) {
     LATHE_DYNAMIC_SHARED(bytes);
     float *tile = reinterpret_cast<float *>(bytes);
     const int tiles_m = lathe_ceil_div(M, TILE_M), tiles_n = lathe_ceil_div(N, TILE_N);

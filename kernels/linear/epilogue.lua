@@ -1,7 +1,7 @@
 -- epilogue: a GEMM by cuBLAS, then one fused kernel.
 --
--- Returns a function that makes it for Y of a type: "f32", "f16" or "bf16". The GEMM's result is of that type, or, where
--- that has 16 bits and WIDE is chosen, float32.
+-- Returns a function that makes it for Y of a type: "f32", "f16" or "bf16". The GEMM's result is float32 for all of them:
+-- rounded to 16 bits before the bias is added it would lose what cancels, and be infinite where Y need not be.
 
 -- As many blocks as the work needs, or a fixed number that share it.
 local function blocks(needed)
@@ -13,34 +13,13 @@ local function pass(from, when)
                   block = "BLOCK", args = { from, "Y", "M", "N", "epilogue" } }
 end
 
-local function pass_transposed(from, when)
-  return launch { "linear_epilogue_transposed", when = when, block = "BLOCK", shared = "smem",
-                  grid = blocks "ceil_div(M, TILE_M) * ceil_div(N, TILE_N)", args = { from, "Y", "M", "N", "epilogue" } }
-end
-
--- The GEMM and what follows it, by way of the workspace Z or Zt; `chosen` is nil, or when the product is of this type.
-local function add_product(kernel, suffix, type, chosen)
-  local and_chosen = chosen and " and " .. chosen or ""
-  local z, zt = "Z" .. suffix, "Zt" .. suffix
-  local plain, turned = "not TRANSPOSED and not IN_PLACE" .. and_chosen, "TRANSPOSED" .. and_chosen
-  table.insert(kernel.workspace, { z, type, { "M", "N" }, when = plain })
-  table.insert(kernel.workspace, { zt, type, { "N", "M" }, when = turned })
-  table.insert(kernel.steps, gemm { "X", "W", z, trans_b = true, when = plain })
-  table.insert(kernel.steps, gemm { "W", "X", zt, trans_b = true, when = turned })
-  table.insert(kernel.steps, pass(z, plain))
-  table.insert(kernel.steps, pass_transposed(zt, turned))
-end
-
-local in_place = "not TRANSPOSED and IN_PLACE"
-
 return function(type)
-  local narrow = type ~= "f32"
+  local narrow = type ~= "f32"      -- then the GEMM cannot write to Y
+  local to_z = narrow and "not TRANSPOSED" or "not TRANSPOSED and not IN_PLACE"
   local kernel = {
     "epilogue", source = beside "epilogue.cu", summary = "a cuBLAS GEMM, then one fused kernel",
     params = {
       { "TRANSPOSED", { false, true }, help = "the GEMM computes W X^T, and the kernel turns it over; or X W^T" },
-      { "IN_PLACE", { false, true }, when = "not TRANSPOSED",
-        help = "the GEMM writes to Y, and the kernel works there" },
       { "VEC", narrow and { 1, 2, 4, 8 } or { 1, 2, 4 }, help = "elements that a global load or store moves" },
       { "ITEMS", { 1, 2, 4, 8, 16 }, when = "not TRANSPOSED", help = "rows that a thread computes" },
       { "TILE_M", { 32, 64, 128 }, when = "TRANSPOSED", help = "rows of Y in the tile turned over in shared memory" },
@@ -65,16 +44,24 @@ return function(type)
       { "ITEMS * VEC <= 32", "a thread holds its elements in registers" },
       { "GRID == 'one_shot' or PER_SM * BLOCK <= max_threads_per_sm", "an SM does not hold so many threads" },
     },
-    workspace = {},
-    steps = { gemm { "X", "W", "Y", trans_b = true, when = in_place }, pass("Y", in_place) },
+    workspace = {
+      { "Z", "f32", { "M", "N" }, when = to_z },
+      { "Zt", "f32", { "N", "M" }, when = "TRANSPOSED" },
+    },
+    steps = {
+      gemm { "X", "W", "Z", trans_b = true, when = to_z },
+      gemm { "W", "X", "Zt", trans_b = true, when = "TRANSPOSED" },
+      pass("Z", to_z),
+      launch { "linear_epilogue_transposed", when = "TRANSPOSED", block = "BLOCK", shared = "smem",
+               grid = blocks "ceil_div(M, TILE_M) * ceil_div(N, TILE_N)", args = { "Zt", "Y", "M", "N", "epilogue" } },
+    },
   }
-  if narrow then
-    table.insert(kernel.params, 3, { "WIDE", { false, true }, when = "not IN_PLACE",
-                                     help = "the GEMM's result is float32; or of Y's type" })
-    add_product(kernel, "", type, "not WIDE")
-    add_product(kernel, "_wide", "f32", "WIDE")
-  else
-    add_product(kernel, "", "f32")
+  if not narrow then
+    local to_y = "not TRANSPOSED and IN_PLACE"
+    table.insert(kernel.params, 2, { "IN_PLACE", { false, true }, when = "not TRANSPOSED",
+                                     help = "the GEMM writes to Y, and the kernel works there" })
+    table.insert(kernel.steps, gemm { "X", "W", "Y", trans_b = true, when = to_y })
+    table.insert(kernel.steps, pass("Y", to_y))
   end
   return kernel
 end

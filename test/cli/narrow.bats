@@ -74,7 +74,7 @@ campaign() {
 @test "linear_f16: odd sizes" { campaign 6 linear_f16 --size M=5,N=300,K=129; }
 @test "linear_f16: round sizes, wide accesses and the transposed product too" {
     campaign 10 linear_f16 --size M=72,N=136,K=9 --seed 2
-    [ "$(lathe query --db linear.db --csv "SELECT count(DISTINCT value) FROM parameter_value WHERE name = 'WIDE'" |
+    [ "$(lathe query --db linear.db --csv "SELECT count(DISTINCT value) FROM parameter_value WHERE name = 'TRANSPOSED'" |
          tail -1 | tr -d '\r')" = 2 ]
 }
 @test "linear_bf16: one element" { campaign 3 linear_bf16 --size M=1,N=1,K=1; }
@@ -87,6 +87,12 @@ campaign() {
     campaign 4 mixed.lua
     sed 's/"bf16", output = "f32"/"f32", output = "f16"/' mixed.lua >wrong.lua
     fails 2 "no kernel here is for the type 'f32' with an output of 'f16'" lathe space wrong.lua
+}
+
+@test "linear_f16, linear_bf16: right on hard inputs" {
+    for spec in linear_f16 linear_bf16; do
+        lathe verify $spec --kernel epilogue --device host --size M=72,N=80,K=65 --sample "${LATHE_SAMPLE:-2}" --quiet
+    done
 }
 
 @test "the 16-bit kernels compile for every GPU" {
