@@ -1,7 +1,7 @@
 -- epilogue: a GEMM by cuBLAS, then one fused kernel.
 --
--- Returns a function that makes it for Y of a type: "f32", "f16" or "bf16". The GEMM's result is float32 for all of them:
--- rounded to 16 bits before the bias is added it would lose what cancels, and be infinite where Y need not be.
+-- Returns a function that makes it for Y of a type: "f32", "f16" or "bf16". The GEMM's result is float32 for all of
+-- them: rounded to 16 bits before the bias is added it would lose what cancels, and be infinite where Y need not be.
 
 -- As many blocks as the work needs, or a fixed number that share it.
 local function blocks(needed)
