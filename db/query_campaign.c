@@ -9,7 +9,8 @@
  * A campaign that has not ended has lasted until its last trial ended. */
 static const char SELECT_CAMPAIGN[] =
     "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, s.name AS strategy, "
-    "c.strategy_options AS options, c.seed AS seed, c.tolerance AS tolerance, c.inputs AS inputs, c.state AS state, c.created AS created, "
+    "c.strategy_options AS options, c.seed AS seed, c.tolerance AS tolerance, c.inputs AS inputs, "
+    "c.state AS state, c.created AS created, "
     "coalesce(c.seconds, (julianday(coalesce(c.ended, (SELECT t.ended FROM trial t WHERE t.campaign_id = c.id "
     "AND t.ended IS NOT NULL ORDER BY t.number DESC LIMIT 1))) - julianday(c.created)) * 86400) AS seconds, "
     "(SELECT count(*) FROM trial t WHERE t.campaign_id = c.id AND t.role = 'candidate') AS trials, "

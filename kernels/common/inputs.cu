@@ -93,7 +93,7 @@ extern "C" __global__ void lathe_absolute(double *p, long long count)
 // S[m, n]: on entry sum over k of |x| |w|, on return what an error of Y is relative to: |Y| + slope * that sum, where
 // slope is the epilogue's own there. Z: the sums of x w. smallest: what the sums may lose by being rounded to multiples of
 // the smallest denormal number, over the least limit (2^-17), so that any limit allows it. So is what an epilogue in
-// float loses where one of its factors is smaller than any normal number, as sigmoid(-90) is: 4 * 2^-126 |z|.
+// float may lose where its result is far smaller than what it is computed from, as gelu(-5) is: 4 * 2^-24 |z|.
 extern "C" __global__ void lathe_scale(const double *Z, double *S, double smallest, long long m, long long n,
                                        LatheEpilogueRef ep)
 {
@@ -105,7 +105,7 @@ extern "C" __global__ void lathe_scale(const double *Z, double *S, double smalle
             const double up = fabs(ep(z + step, row, column) - y), down = fabs(ep(z - step, row, column) - y);
             slope = (up > down ? up : down) / step;
         }
-        S[i] = fabs(y) + (slope > 0 ? slope * sum : 0.0) + (1.0 + slope) * smallest + fabs(z) * 0x1p-107;
+        S[i] = fabs(y) + (slope > 0 ? slope * sum : 0.0) + (1.0 + slope) * smallest + fabs(z) * 0x1p-5;
     }
 }
 #endif

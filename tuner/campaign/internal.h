@@ -1,9 +1,9 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
  * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
- * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes configurations through compiling and
- * the device; final.c measures the leaders again. Callbacks from the event loop only note what happened; every decision is
- * made between two turns of the loop, so nothing here is entered twice. */
+ * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes
+ * configurations through compiling and the device; final.c measures the leaders again. Callbacks from the event loop only
+ * note what happened; every decision is made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
 #define LATHE_CAMPAIGN_INTERNAL_H
 

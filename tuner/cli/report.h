@@ -20,8 +20,8 @@ void report_tolerance(struct strbuf *b, const json_t *tolerance);
 void report_configuration(struct strbuf *b, const json_t *configuration);
 
 /* best: array of trials, best first; baselines: array of trials or NULL, shown in the same columns below. Columns for
- * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them; `common` says above the table what they
- * share. */
+ * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them; `common` says above the
+ * table what they share. */
 void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
 
 /* query_front's trials: the same columns, their parameter FORMAT (of a product's numbers) where there is one, and the

@@ -142,21 +142,27 @@ static double yardstick(const struct bench *b)
     double floor = chosen ? 4 * u : u;          /* one rounding of the sum is always allowed */
     for (int i = 0; i < plan->nsteps; i++) {
         const struct plan_step *s = &plan->steps[i];
-        if (s->kind == STEP_GEMM && (chosen || s->m * s->n < ENOUGH_ELEMENTS)) floor = fmax(floor, u * sqrt((double)s->k) / 3);
+        if (s->kind == STEP_GEMM && (chosen || s->m * s->n < ENOUGH_ELEMENTS))
+            floor = fmax(floor, u * sqrt((double)s->k) / 3);
     }
     for (int i = 0; i < plan->ntensors; i++) {
         const struct plan_buffer *t = &plan->buffers[i];
-        if (t->role == PLAN_OUTPUT && t->count < ENOUGH_ELEMENTS) floor = fmax(floor, dtype_roundoff(t->dtype));
+        if (t->role == PLAN_OUTPUT && (chosen || t->count < ENOUGH_ELEMENTS)) floor = fmax(floor, dtype_roundoff(t->dtype));
     }
     return fmax(b->sgemm_error, floor);
 }
 
 /* The limit on an error over its scale: a multiple of the float32 GEMM's own, which is 2^-17 at least: what two operands
- * of 17 bits each give, and so what is left of a product of floats that were split into two bf16. */
+ * of 17 bits each give, and so what is left of a product of floats that were split into two bf16. Where the output has 16
+ * bits, at least one rounding of z to its type. */
 static double scaled_limit(const struct bench *b)
 {
     const struct tolerance *t = &b->setup.tolerance;
     double least = fmax(0x1p-17, b->sgemm_scaled);      /* not NaN */
+    for (int i = 0; i < b->setup.tensors.ntensors; i++) {
+        const struct plan_buffer *p = bench_tensor(b, i);
+        if (p->role == PLAN_OUTPUT) least = fmax(least, dtype_roundoff(p->dtype));
+    }
     return t->times_sgemm_error > 0 ? t->times_sgemm_error * least : fmax(fmax(t->rtol, t->frobenius), least);
 }
 

@@ -5,13 +5,14 @@
 
 json_t *bench_setup_to_json(const struct bench_setup *s)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:s, s:s*, s:{s:f, s:f, s:f, s:f}}", "tensors", plan_to_json(&s->tensors),
-                     "reference", plan_to_json(&s->reference), "sgemm", plan_to_json(&s->sgemm), "scale",
-                     plan_to_json(&s->scale), "operands", s->operands.a, s->operands.b, s->operands.bias,
-                     s->operands.trans_a, s->operands.trans_b, "support_image",
-                     s->support_image, "reference_image", s->reference_image, "tolerance", "atol", s->tolerance.atol,
-                     "rtol", s->tolerance.rtol, "times_sgemm_error", s->tolerance.times_sgemm_error, "frobenius",
-                     s->tolerance.frobenius);
+    const struct tolerance *t = &s->tolerance;
+    const struct operands *o = &s->operands;
+    return json_pack("{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:s, s:s*, s:{s:f, s:f, s:f, s:f}}", "tensors",
+                     plan_to_json(&s->tensors), "reference", plan_to_json(&s->reference), "sgemm",
+                     plan_to_json(&s->sgemm), "scale", plan_to_json(&s->scale), "operands", o->a, o->b, o->bias,
+                     (int)o->trans_a, (int)o->trans_b, "support_image", s->support_image, "reference_image",
+                     s->reference_image, "tolerance", "atol", t->atol, "rtol", t->rtol, "times_sgemm_error",
+                     t->times_sgemm_error, "frobenius", t->frobenius);
 }
 
 status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e)

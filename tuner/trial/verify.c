@@ -104,7 +104,8 @@ static bool within(int64_t mismatches, double frobenius, double limit)
 static bool rounds(const struct comparison *c)
 {
     enum { ENOUGH_ELEMENTS = 4096 };
-    return c->elements >= ENOUGH_ELEMENTS && c->frobenius <= 0.02 && c->max_abs <= 32 * c->rms && c->mean_abs >= 0.4 * c->rms;
+    return c->elements >= ENOUGH_ELEMENTS && c->frobenius <= 0.02 && c->max_abs <= 32 * c->rms &&
+           c->mean_abs >= 0.4 * c->rms;
 }
 
 /* NOTE: no figure of this trial in the reason, so that trials can be counted by it; error and mismatches have them. */
