@@ -30,6 +30,9 @@ failing() {
     [[ "$out" =~ wide\ +1\ +1\ +[0-9.e-]+\ +[0-9.e-]+\ +0.0001\ +each\ element ]]
     [[ "$out" == *"special  wrong    FAULT=bf16_pair  "*"got nan, wanted "*"inf"* ]]
     [[ "$errors" == *"special: hard FAULT=bf16_pair: wrong"* ]]
+    [[ "$out" =~ special\ +1\ +0\ +[0-9.e-]+\  ]]
+    split "$LATHE_BIN" verify "$TREE/test/specs/hard.lua" --kernel hard --inputs overflow --device host -q
+    [[ "$out" =~ overflow\ +6\ +3\ +inf\  ]]
     split "$LATHE_BIN" verify "$TREE/test/specs/hard.lua" --kernel sgemm --inputs integers --device host
     [ "$status" = 0 ]
     [[ "$out" =~ integers\ +1\ +1\ +0\ +0\  ]]

@@ -5,6 +5,7 @@
 #include "campaign/internal.h"
 #include "campaign/verification.h"
 #include "model/source.h"
+#include <math.h>
 #include <string.h>
 
 struct subject {
@@ -132,11 +133,21 @@ static status compile_all(struct verifying *v, struct err *e)
 
 /* --- running --- */
 
+static void set_errors(struct verification_result *told, const struct setup_answer *measure)
+{
+    const struct verification *v = &told->result->verification;
+    bool plain = inputs_plain(told->inputs);
+    double limit = plain ? measure->frobenius_limit : measure->scaled_limit;
+    told->error = !v->done ? NAN : plain ? v->frobenius : v->scaled;
+    told->sgemm_error = plain ? measure->sgemm_error : measure->sgemm_scaled;
+    told->limit = limit > 0 ? limit : NAN;
+}
+
 static status verify_one(struct verifying *v, struct subject *s, enum inputs inputs, const struct setup_answer *measure,
                          struct err *e)
 {
     struct verification_result told = {.inputs = inputs, .config = s->text, .configuration = s->configuration,
-                                       .result = &s->compiled, .measure = measure};
+                                       .result = &s->compiled};
     struct result r;
     bool runs = s->compiled.outcome == OUTCOME_ok;
     if (runs) {
@@ -144,6 +155,7 @@ static status verify_one(struct verifying *v, struct subject *s, enum inputs inp
         if (st) return st;
         told.result = &r;
     }
+    set_errors(&told, measure);
     v->request->on_result(v->request->ctx, &told);
     if (runs) result_free(&r);
     return LATHE_OK;

@@ -6,14 +6,15 @@
 #include "model/inputs.h"
 #include "model/problem.h"
 #include "model/result.h"
-#include "trial/executor.h"
 
 struct verification_result {
     enum inputs inputs;
     const char *config;                     /* canonical text */
     const json_t *configuration;            /* {name: value} */
     const struct result *result;            /* its outcome: ok, inaccurate, wrong, or why it did not run */
-    const struct setup_answer *measure;     /* of these inputs: the float32 GEMM's own errors and the limits */
+    /* Plain inputs are measured by the relative Frobenius error, the others by the largest error over its scale. NaN: not
+     * known, not finite, no limit. */
+    double error, sgemm_error, limit;       /* the configuration's, the float32 GEMM's on these inputs, and what it may be */
 };
 
 struct verification_request {

@@ -47,8 +47,8 @@ static const struct option_row verify_options[] = {
 struct class_result {
     enum inputs inputs;
     int tried, ok;
-    double worst;               /* the largest error; NaN if none has one */
-    struct setup_answer measure;
+    double worst;               /* the largest error, infinite for a NaN; NaN if nothing ran */
+    double sgemm_error, limit;  /* as in struct verification_result */
 };
 
 struct verified {
@@ -74,34 +74,18 @@ static json_t *number(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* Plain inputs are measured by the relative Frobenius error, the others by the largest error over its scale. */
-static double error_of(enum inputs i, const struct verification *v)
-{
-    return !v->done ? NAN : inputs_plain(i) ? v->frobenius : v->scaled;
-}
-
-static double sgemm_of(enum inputs i, const struct setup_answer *a)
-{
-    return inputs_plain(i) ? a->sgemm_error : a->sgemm_scaled;
-}
-
-static double limit_of(enum inputs i, const struct setup_answer *a)
-{
-    double limit = inputs_plain(i) ? a->frobenius_limit : a->scaled_limit;
-    return limit > 0 ? limit : NAN;
-}
-
 static void on_result(void *ctx, const struct verification_result *r)
 {
     struct verified *v = ctx;
     if (!v->count || v->classes[v->count - 1].inputs != r->inputs)
-        v->classes[v->count++] = (struct class_result){.inputs = r->inputs, .worst = NAN, .measure = *r->measure};
+        v->classes[v->count++] = (struct class_result){.inputs = r->inputs, .worst = NAN, .sgemm_error = r->sgemm_error,
+                                                    .limit = r->limit};
     struct class_result *c = &v->classes[v->count - 1];
     const struct verification *q = &r->result->verification;
-    double error = error_of(r->inputs, q);
     c->tried++;
     c->ok += r->result->outcome == OUTCOME_ok;
-    if (!(error <= c->worst))
+    double error = q->done && isnan(r->error) ? INFINITY : r->error;    /* nothing is worse than NaN */
+    if (error > c->worst || isnan(c->worst))
         c->worst = error;
     struct strbuf reason = {0};
     text_escape(&reason, r->result->reason);
@@ -110,8 +94,8 @@ static void on_result(void *ctx, const struct verification_result *r)
         json_pack("{s:s, s:s, s:O, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}", "inputs",
                   inputs_name(r->inputs), "kernel", v->kernel, "configuration", r->configuration, "text", r->config,
                   "outcome", outcome_name(r->result->outcome), "reason", sb_str(&reason), "measure",
-                  inputs_plain(r->inputs) ? "frobenius" : "scaled", "error", number(error), "sgemm_error",
-                  number(sgemm_of(r->inputs, r->measure)), "limit", number(limit_of(r->inputs, r->measure)), "max_abs",
+                  inputs_plain(r->inputs) ? "frobenius" : "scaled", "error", number(r->error), "sgemm_error",
+                  number(r->sgemm_error), "limit", number(r->limit), "max_abs",
                   number(q->done ? q->max_abs : NAN), "mismatches", (json_int_t)q->mismatches, "elements",
                   (json_int_t)q->elements, "deterministic", (int)q->deterministic));
     if (!v->quiet && r->result->outcome != OUTCOME_ok)
@@ -144,8 +128,8 @@ static void print_classes(const struct verified *v, struct strbuf *b)
         table_cellf(t, "%d", c->tried);
         table_cellf(t, "%d", c->ok);
         error_cell(t, c->worst);
-        error_cell(t, sgemm_of(c->inputs, &c->measure));
-        error_cell(t, limit_of(c->inputs, &c->measure));
+        error_cell(t, c->sgemm_error);
+        error_cell(t, c->limit);
         table_cell(t, inputs_plain(c->inputs) ? "over all" : "each element");
     }
     table_print(t, b);
