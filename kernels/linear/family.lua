@@ -14,7 +14,7 @@
 local bytes_of = { f32 = 4, f16 = 2, bf16 = 2 }
 local epilogue = include "epilogue.lua"
 local kernels_of = {
-  f32 = { f32 = { include "simt.lua", epilogue "f32" } },
+  f32 = { f32 = { include "simt.lua", epilogue "f32", include "wgmma.lua" } },
   f16 = { f16 = { epilogue "f16" }, f32 = { epilogue "f32" } },
   bf16 = { bf16 = { epilogue "bf16" }, f32 = { epilogue "f32" } },
 }
