@@ -76,22 +76,25 @@ def inputs():
 def inline():
     m, inp = model(), x()
     y = m(inp)
-    nvcc = " ".join(exported.LATHE_NVCC_OPTIONS)
+    nvcc = " ".join(("-DLATHE_WORKSPACE_KEPT",) + exported.LATHE_NVCC_OPTIONS)
     run = "run 3 inputs 1 outputs (%d, %d, %d) (3.0,) 4096 bytes stream 5000"
-    same(taken(), ["compile " + nvcc, "workspace %s" % ((M, N, K),), run % (M, N, K)])
+    same(taken(), ["compile " + nvcc, "workspace %s" % ((M, N, K),), "zero workspace[256:320]", run % (M, N, K)])
     same((y.shape, y.dtype, str(y.device)), ((M, N), torch.float32, "cuda:0"))
     same(exported.lathe_module.pointers[:2],
          ([inp.data_ptr(), m.matmul.weight.data_ptr(), m.matmul.bias.data_ptr()], [y.data_ptr()]))
     m(x())
     same(taken(), [run % (M, N, K)])
     m(x(rows=M + 1))  # another batch: the launcher takes any size
-    same(taken(), ["workspace %s" % ((M + 1, N, K),), run % (M + 1, N, K)])
+    same(taken(), ["workspace %s" % ((M + 1, N, K),), "zero workspace[256:320]", run % (M + 1, N, K)])
+    m(x())  # the memory was given to the other size meanwhile
+    same(taken(), ["zero workspace[256:320]", run % (M, N, K)])
     same(told, [])
     torch.state["grad"] = True
     m(x()), m(x())
     same(taken(), [run % (M, N, K)] * 2)
     same(told, ["linear: the result has no gradient; run it under torch.no_grad()"])
-    same(sorted(cpp_extension.given["functions"]), ["lathe_torch_error", "lathe_torch_run", "lathe_torch_workspace"])
+    same(sorted(cpp_extension.given["functions"]), ["lathe_torch_error", "lathe_torch_run", "lathe_torch_workspace",
+                                                    "lathe_torch_zero_once"])
     with open("given.cu", "w") as f:
         f.write("".join(cpp_extension.given["cuda_sources"]))
     with open("given.cpp", "w") as f:
@@ -102,7 +105,7 @@ def unaligned():
     inp = x()
     inp.at = 4
     model()(inp)
-    same(taken()[2:], ["clone x", "run 3 inputs 1 outputs (%d, %d, %d) (3.0,) 4096 bytes stream 5000" % (M, N, K)])
+    same(taken()[2:], ["clone x", "zero workspace[256:320]", "run 3 inputs 1 outputs (%d, %d, %d) (3.0,) 4096 bytes stream 5000" % (M, N, K)])
     assert exported.lathe_module.pointers[0][0] % 16 == 0
 
 

@@ -2,7 +2,8 @@
  * (export_steps.c).
  *
  * Invariants of the printed code: nothing is launched unless every constraint holds and every launch fits; workspace
- * that must start as zeros is zeroed at each call, so no state is carried from one call to the next. */
+ * that must start as zeros is zeroed at each call, so no state is carried from one call to the next (with
+ * LATHE_WORKSPACE_KEPT the caller does it once). */
 #include "base/mem.h"
 #include "export/internal.h"
 #include <string.h>
@@ -111,15 +112,17 @@ static status print_checks(struct exporter *x, struct err *e)
     return LATHE_OK;
 }
 
+/* What is zeroed once is left zero by each call: a caller that keeps the workspace can do without zeroing it again. */
 static void print_zeroing(struct exporter *x)
 {
     for (int w = 0; w < x->k->nworkspace; w++) {
         const struct tensor *t = &x->k->workspace[w];
         if (t->zero == ZERO_NEVER) continue;
         sb_addf(x->out,
-                "    if (bytes[%d] && (error = cudaMemsetAsync((char *)workspace + start[%d], 0, bytes[%d], stream)) != "
-                "cudaSuccess) return error; // %s\n",
-                w, w, w, t->name);
+                "%s    if (bytes[%d] && (error = cudaMemsetAsync((char *)workspace + start[%d], 0, bytes[%d], stream)) != "
+                "cudaSuccess) return error; // %s\n%s",
+                t->zero == ZERO_ONCE ? "#ifndef LATHE_WORKSPACE_KEPT\n" : "", w, w, w, t->name,
+                t->zero == ZERO_ONCE ? "#endif\n" : "");
     }
 }
 
@@ -127,7 +130,8 @@ static status print_function(struct exporter *x, struct err *e)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     sb_addf(x->out, "\n// Queues the whole computation on `stream`. Pointers are device pointers; workspace: %s_workspace() bytes, 256-byte\n"
-                    "// aligned, not shared by two calls at a time.\nextern \"C\" cudaError_t %s(",
+                    "// aligned, not shared by two calls at a time. With -DLATHE_WORKSPACE_KEPT it is zeroed by the caller before the first\n"
+                    "// call at a size, then only used by calls at that size.\nextern \"C\" cudaError_t %s(",
             x->function, x->function);
     export_launcher_params(x);
     sb_addf(x->out, ")\n{\n    cudaError_t error = cudaSuccess;\n    size_t start[%d], bytes[%d];\n", n, n);

@@ -60,11 +60,29 @@ static void print_constants(struct exporter *x, const struct torch_model *m)
     sb_addf(x->out, "LATHE_USES_CUBLAS = %s\n", export_has_gemm(x->k) ? "True" : "False");
 }
 
+/* Start and bytes of each part of the workspace that must be zero before the first call. */
+static void print_zero_once(struct exporter *x, struct strbuf *b)
+{
+    int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
+    const char *comma = "";
+    sb_addf(b, "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes)\n{\n    size_t start[%d], bytes[%d];\n"
+               "    %s_layout(", n, n, x->function);
+    for (int i = 0; i < x->p->ndims; i++) sb_addf(b, "sizes[%d], ", i);
+    sb_add(b, "start, bytes);\n    return {");
+    for (int w = 0; w < x->k->nworkspace; w++) {
+        if (x->k->workspace[w].zero != ZERO_ONCE) continue;
+        sb_addf(b, "%s(int64_t)start[%d], (int64_t)bytes[%d]", comma, w, w);
+        comma = ", ";
+    }
+    sb_add(b, "};\n}\n\n");
+}
+
 /* What Python calls: numbers in the launcher's order. The cast to each parameter's type is the launcher's own. */
 static void print_binding(struct exporter *x)
 {
     static const char DECLARATIONS[] =
         "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes);\n"
+        "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes);\n"
         "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"
         "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars, int64_t workspace,\n"
         "                        int64_t bytes, int64_t stream);\n"
@@ -81,8 +99,10 @@ static void print_binding(struct exporter *x)
             "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes)\n{\n    size_t bytes = %s_workspace(",
             DECLARATIONS, x->function);
     for (int i = 0; i < p->ndims; i++) sb_addf(&b, "%ssizes[%d]", i ? ", " : "", i);
+    sb_add(&b,
+            ");\n    return bytes > (size_t)INT64_MAX ? -1 : (int64_t)bytes;\n}\n\n");
+    print_zero_once(x, &b);
     sb_addf(&b,
-            ");\n    return bytes > (size_t)INT64_MAX ? -1 : (int64_t)bytes;\n}\n\n"
             "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"
             "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars, int64_t workspace,\n"
             "                        int64_t bytes, int64_t stream)\n"

@@ -124,8 +124,8 @@ def lathe_compile():
         try:
             lathe_module = cpp_extension.load_inline(
                 name=name, cpp_sources=[LATHE_DECLARATIONS], cuda_sources=[LATHE_SOURCE + LATHE_BINDING],
-                functions=["lathe_torch_workspace", "lathe_torch_run", "lathe_torch_error"],
-                extra_cuda_cflags=list(LATHE_NVCC_OPTIONS), extra_ldflags=["-lcublas"] if LATHE_USES_CUBLAS else [],
+                functions=["lathe_torch_workspace", "lathe_torch_zero_once", "lathe_torch_run", "lathe_torch_error"],
+                extra_cuda_cflags=["-DLATHE_WORKSPACE_KEPT"] + list(LATHE_NVCC_OPTIONS), extra_ldflags=["-lcublas"] if LATHE_USES_CUBLAS else [],
                 **options)
         except Exception as problem:  # whatever the fault, there are other ways
             lathe_module = "the source did not compile"
@@ -136,10 +136,10 @@ def lathe_compile():
 class LatheInline:
     """The launcher of the exported source, at one size."""
 
-    zero_once = ()  # the launcher does it
-
     def __init__(self, module, sizes, nbytes):
         self.module, self.sizes, self.bytes = module, sizes, nbytes
+        parts = module.lathe_torch_zero_once(sizes)
+        self.zero_once = [part for part in zip(parts[::2], parts[1::2]) if part[1]]
 
     def run(self, inputs, outputs, scalars, memory, stream):
         """False: this size cannot be served."""

@@ -14,7 +14,8 @@ static int by_text(const void *a, const void *b)
  * common files, the host's shim or an export define. */
 status check_macros(struct reader *r, const struct kernel *k)
 {
-    static const char *const taken[] = {"HOST", "SELFTEST", "DYNAMIC_SHARED", "EXPR_HELPERS", "EXPR_FN", "TYPES"};
+    static const char *const taken[] = {"HOST", "SELFTEST", "DYNAMIC_SHARED", "EXPR_HELPERS", "EXPR_FN", "TYPES",
+                                        "WORKSPACE_KEPT"};
     char **names = NULL;
     size_t count = 0, cap = 0;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
