@@ -1,5 +1,5 @@
-# export_torch.bats: exported Python files: what they look like, and what their code does with a stand-in for PyTorch and
-# one for the CUDA driver (test/torch). With a real GPU and PyTorch: scripts/check_torch_export.
+# export_torch.bats: exported Python files: what they look like, and what their code does with a stand-in for PyTorch
+# and one for the CUDA driver (test/torch). With a real GPU and PyTorch: scripts/check_torch_export.
 
 load helper
 
@@ -15,9 +15,10 @@ setup_file() {
         \"parameters\": [{\"#\": [\"matmul\"], \"linear\": \"W\", \"bias\": \"b\"}]}'))"
     "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db host.db -q
     "$LATHE_BIN" tune linear --device host --size M=8,N=16,K=32 --strategy random --trials 2 --db host.db -q
-    "$LATHE_BIN" tune kernelbench/81 --device host --size M=8,N=16,K=32 --kernel simt --strategy random --trials 1 --db host.db -q
-    "$LATHE_BIN" tune kernelbench/76 --device host --size M=8,N=16,K=32 --kernel simt --strategy random --trials 1 --db host.db -q
-    "$LATHE_BIN" tune kernelbench/68 --device host --size M=8,N=16,K=32 --kernel simt --strategy random --trials 1 --db host.db -q
+    for n in 68 76 81; do
+        "$LATHE_BIN" tune kernelbench/$n --device host --size M=8,N=16,K=32 --kernel simt --strategy random --trials 1 \
+            --db host.db -q
+    done
     "$LATHE_BIN" export --db h200.db --kernel simt --format torch -o simt.py
     "$LATHE_BIN" export --db h200.db --kernel epilogue --format torch -o epilogue.py
     ${CC:-cc} -shared -fPIC -std=c11 -D_GNU_SOURCE -I"$TREE/tuner" -I"$TREE" -o libcuda.so.1 "$TREE/test/torch/libcuda.c"
@@ -88,7 +89,12 @@ needs_cubin() { grep -q '^LATHE_CUBIN = """' "$BATS_FILE_TMPDIR/simt.py" || skip
 has() {
     local file=$1 line
     shift
-    for line in "$@"; do grep -qF -- "$line" "$file" || { echo "lacks: $line"; sed -n '/^# What is computed/,$p' "$file"; return 1; }; done
+    for line in "$@"; do
+        grep -qF -- "$line" "$file" && continue
+        echo "lacks: $line"
+        sed -n '/^# What is computed/,$p' "$file"
+        return 1
+    done
 }
 
 @test "without a word of the specification: scalars in the constructor, all inputs in forward" {
@@ -131,4 +137,21 @@ has() {
     lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt --format cu -o a.cu
     lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt -o b.cu
     cmp a.cu b.cu
+}
+
+@test "inputs and arguments as KernelBench's files have them" {
+    exported --db "$BATS_FILE_TMPDIR/host.db" --problem kernelbench_76
+    has w.py "return [torch.rand(8, 32)]" "return [32, 16, (16,)]"
+    exported --db "$BATS_FILE_TMPDIR/host.db" --problem kernelbench_81
+    has w.py "return [32, 16, True]"
+}
+
+@test "the formula is right, where PyTorch is" {
+    PYTHONPYCACHEPREFIX=$PWD python3 -m py_compile "$TREE/scripts/check_torch_export"
+    python3 -c 'import torch' 2>/dev/null || skip "no PyTorch here"
+    for n in 68 76 81; do
+        exported --db "$BATS_FILE_TMPDIR/host.db" --problem kernelbench_$n
+        "$TREE/scripts/check_torch_export" w.py --way formula >said
+        grep -q '"ok": true' said
+    done
 }

@@ -1,5 +1,6 @@
-"""Runs an exported file's ways of computing with the stand-in for PyTorch: scenarios.py FILE NAME. What is expected is said
-here; a difference ends it with an error. test/cli/export_torch.bats makes the files and the environment."""
+"""Runs an exported file's ways of computing with the stand-in for PyTorch: scenarios.py FILE NAME. What is expected is
+said here; a difference ends it with an error. test/cli/export_torch.bats makes the files and the environment, and
+test/unit/cli/test_export_torch.c those of `launches`."""
 import importlib.util
 import os
 import sys
@@ -13,7 +14,7 @@ from torch.utils import cpp_extension
 spec = importlib.util.spec_from_file_location("exported", sys.argv[1])
 exported = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(exported)
-M, N, K = exported.LATHE_TUNED_SIZES
+M, N, K = (exported.LATHE_TUNED_SIZES + (None,))[:3]
 told = []
 warnings.showwarning = lambda message, *rest: told.append(str(message))
 warnings.simplefilter("always")
@@ -68,7 +69,8 @@ def inputs():
     raises(ValueError, "matmul.weight is on cuda:0, and x on cuda:1", lambda: m(x(index=1)))
     raises(TypeError, "x is torch.float16, expected torch.float32", lambda: m(x(dtype=torch.float16)))
     raises(ValueError, "x is not contiguous", lambda: m(x(contiguous_=False)))
-    raises(ValueError, "expected x [M, K], matmul.weight [N, K], matmul.bias [N]; x is [%d]" % K, lambda: m(x(shape=(K,))))
+    wanted = "expected x [M, K], matmul.weight [N, K], matmul.bias [N]"
+    raises(ValueError, "%s; x is [%d]" % (wanted, K), lambda: m(x(shape=(K,))))
     raises(ValueError, "x is [%d, %d]" % (M, K + 1), lambda: m(x(shape=(M, K + 1))))
     same((taken(), told), ([], []))
 
@@ -122,8 +124,8 @@ def refused():
     same(taken(), ["linear"])
     extension.error, extension.nbytes = 0, -1
     raises(FormulaUsed, "", lambda: m(x(rows=4)))
-    same(told, ["linear: M=%d N=%d K=%d cannot be served by this configuration; PyTorch's own operations are used" % (r, N, K)
-                for r in (3, 4)])
+    text = "linear: M=%d N=%d K=%d cannot be served by this configuration; PyTorch's own operations are used"
+    same(told, [text % (r, N, K) for r in (3, 4)])
     extension.error = 700
     raises(RuntimeError, "linear: error 700", lambda: m(x()))
 
@@ -168,10 +170,10 @@ def broken_compiler():
 
 
 def no_cubin():
-    m = exported.ModelNew().cuda()
-    raises(FormulaUsed, "", lambda: m(*[torch.Tensor(s, device=torch.device("cuda", 0)) for s in ((M, K), (N, K), (N,))]))
-    same(told, ["linear: there is no compiler (nvcc and ninja), and there is no cubin in this file: it was tuned on the host "
-                "device; PyTorch's own operations are used"])
+    inputs = [torch.Tensor(shape, device=torch.device("cuda", 0)) for shape in ((M, K), (N, K), (N,))]
+    raises(FormulaUsed, "", lambda: exported.ModelNew()(*inputs))
+    same(told, ["linear: there is no compiler (nvcc and ninja), and there is no cubin in this file: it was tuned on the "
+                "host device; PyTorch's own operations are used"])
 
 
 def no_driver():
@@ -208,8 +210,8 @@ def cubin():
     same([line.split()[0] for line in driver_log()], ["cuCtxSetCurrent", "cuLaunchKernelEx"])
     same(told, [])
     raises(FormulaUsed, "", lambda: m(x(rows=3)))
-    same(told, ["linear: LATHE_TORCH_CUBIN is set, and the cubin serves M=%d N=%d K=%d only; PyTorch's own operations are used"
-                % (M, N, K)])
+    same(told, ["linear: LATHE_TORCH_CUBIN is set, and the cubin serves M=%d N=%d K=%d only; PyTorch's own operations "
+                "are used" % (M, N, K)])
 
 
 def product():
@@ -224,6 +226,37 @@ def product():
     has(done[0], "mm ")
     has(done[0], " highest")
     same(torch.state["precision"], "high")
+
+
+def launches():
+    """test/specs/launch.lua with all that a launch can say."""
+    def call(t):
+        y = exported.ModelNew()(t)
+        return y, [line.partition(" ")[::2] for line in driver_log()]
+
+    def tensor_map(t):
+        box = "aligned 1 type 7 at %#x swizzle 3 promotion 3 others 0 0: 516/32/1 2000/64/1 pitch 2064"
+        return ("cuTensorMapEncodeTiled", box % t.data_ptr())
+
+    def launched(t, y):
+        factor = exported.lathe_workspaces[(0, 0x5000)][1].data_ptr()
+        scale = "launch_scale grid 18 32 1 block 128 1 1 shared 9216 stream 0x5000: map of %#x, 15 map of %#x, 15 %#x %#x 2000 516"
+        attributes = " cluster 2 1 1 programmatic 1 window %#x 109000 0.5 2 1"
+        return [("cuLaunchKernelEx", "launch_factor grid 1 1 1 block 32 1 1 shared 0 stream 0x5000: %#x" % factor),
+                tensor_map(y), ("cuLaunchKernelEx", scale % (t.data_ptr(), y.data_ptr(), y.data_ptr(), factor)
+                                + attributes % t.data_ptr())]
+
+    t = torch.Tensor((M, N), device=torch.device("cuda", 0))
+    y, log = call(t)
+    same(log[:4], [("cuModuleLoadData", "an ELF file"), ("cuModuleGetFunction", "launch_factor"),
+                   ("cuModuleGetFunction", "launch_scale"), ("cuCtxSetLimit", "6 108000")])
+    first, then, last = launched(t, y)
+    same(log[4:], [first, tensor_map(t), then, last])
+    y, log = call(t)
+    same(log, launched(t, y))  # the map of t is there already
+    same(told, [])
+    raises(RuntimeError, "boxes: this cannot be computed here, and the problem has no formula in PyTorch",
+           lambda: exported.ModelNew()(torch.Tensor((M, N + 8), device=torch.device("cuda", 0))))
 
 
 globals()[sys.argv[2]]()

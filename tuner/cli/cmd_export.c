@@ -165,8 +165,8 @@ static void compile_image(const struct export_input *in, char **image, size_t *l
     if (s == LATHE_OK) {
         sb_add(&source, in->kernel->source ? in->kernel->source : "");
         path = path_join(dir, "image");
-        struct jit_request r = {.source = sb_str(&source), .name = in->kernel->name, .defines = defines, .ndefines = ndefines,
-                                .arch = in->target->arch, .image_path = path};
+        struct jit_request r = {.source = sb_str(&source), .name = in->kernel->name, .defines = defines,
+                                .ndefines = ndefines, .arch = in->target->arch, .image_path = path};
         s = jit_compile(&r, &outcome, &e);
         if (s == LATHE_OK && outcome.ok)
             s = file_read(path, image, len, &e);
@@ -289,10 +289,10 @@ const struct command command_export = {
     .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
                "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
                "-lcublas if it uses cuBLAS).\n\n"
-               "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the specification's "
-               "`torch` describes it. It compiles the same source at its first call; where there is no compiler it launches "
-               "the cubin that the export has compiled into it, at the size tuned; and PyTorch's own operations compute "
-               "what neither can serve, with a warning.",
+               "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
+               "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
+               "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "
+               "operations compute what neither can serve, with a warning.",
     .options = export_options,
     .args_size = sizeof(struct export_args),
     .run = export_run,

@@ -32,8 +32,8 @@ struct export_image {
  * PyTorch. NULL: it can. */
 const char *export_torch_no_image(const struct export_input *in);
 
-/* One Python file with `class ModelNew(nn.Module)`, as the specification's `torch` describes it (docs/specification.md):
- * the same CUDA text and launcher, compiled by torch.utils.cpp_extension; or the embedded image, where there is no
+/* One Python file with `class ModelNew(nn.Module)`, as the specification's `torch` describes it
+ * (docs/specification.md): the same CUDA text and launcher, compiled by torch.utils.cpp_extension; or the embedded image, where there is no
  * compiler, which serves the size tuned; or PyTorch's own operations, printed from the reference and the epilogue, for
  * what neither can serve. */
 status export_torch(const struct export_input *in, const struct export_image *image, struct strbuf *out, struct err *e);

@@ -1,5 +1,5 @@
 /* export_torch.c: puts the exported Python file together: provenance, constants, the CUDA text, what pybind needs, the
- * plan, the common part (torch_runtime.py, embedded), the problem's functions and its class. */
+ * plan, the common part (torch_runtime.py and torch_cubin.py, embedded), the problem's functions and its class. */
 #include "base/mem.h"
 #include "export/torch.h"
 #include <string.h>
@@ -7,15 +7,18 @@
 static const char RUNTIME[] = {
 #include "tuner/export/torch_runtime.py.inc"
     , 0};
+static const char CUBIN[] = {
+#include "tuner/export/torch_cubin.py.inc"
+    , 0};
 
 static void print_usage(struct exporter *x)
 {
     sb_add(x->out,
-           "#\n# ModelNew takes the place of the problem's PyTorch model. It needs no lathe. The CUDA source is compiled at the first\n"
-           "# call (nvcc and ninja), or the embedded cubin is launched where there is no compiler. What neither can serve, PyTorch's\n"
-           "# own operations compute, with a warning. model.reference(...) is that formula.\n\n"
-           "import base64\nimport ctypes\nimport hashlib\nimport inspect\nimport json\nimport math\nimport os\nimport struct\n"
-           "import threading\nimport warnings\n\nimport torch\nimport torch.nn as nn\n\n");
+           "#\n# ModelNew takes the place of the problem's PyTorch model; it needs no lathe. The CUDA source is compiled at\n"
+           "# the first call (nvcc and ninja), or the embedded cubin is launched where there is no compiler. What neither\n"
+           "# can serve, PyTorch's own operations compute, with a warning. model.reference(...) is that formula.\n\n"
+           "import base64\nimport ctypes\nimport hashlib\nimport inspect\nimport json\nimport math\nimport os\n"
+           "import struct\nimport threading\nimport warnings\n\nimport torch\nimport torch.nn as nn\n\n");
 }
 
 /* NAME = ("a", "b", ) */
@@ -31,6 +34,21 @@ static void print_tensors(struct exporter *x, const struct torch_model *m, const
         sb_addf(x->out, "\", \"%s\"), ", dtype_name(t->dtype));
     }
     sb_add(x->out, ")\n");
+}
+
+/* What the tuner measured, in ms. */
+static void print_times(struct exporter *x)
+{
+    static const char *const keys[] = {"cold_ms", "sustained_ms", "time_ms"};
+    const json_t *trial = json_object_get(x->in->provenance, "trial");
+    sb_add(x->out, "LATHE_TUNED_MS = {");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *ms = json_object_get(trial, keys[i]);
+        sb_addf(x->out, "%s\"%.*s\": ", i ? ", " : "", (int)strlen(keys[i]) - 3, keys[i]);
+        if (json_is_number(ms)) value_print(x->out, value_float(json_number_value(ms)));
+        else sb_add(x->out, "None");
+    }
+    sb_add(x->out, "}\n");
 }
 
 static void print_constants(struct exporter *x, const struct torch_model *m)
@@ -55,8 +73,9 @@ static void print_constants(struct exporter *x, const struct torch_model *m)
     if (host)
         sb_add(x->out, "LATHE_CAPABILITY = None  # tuned on the host device: for any GPU\nLATHE_NVCC_OPTIONS = ()\n");
     else
-        sb_addf(x->out, "LATHE_CAPABILITY = (%d, %d)\nLATHE_NVCC_OPTIONS = (\"-gencode=arch=compute_%s,code=%s\",)\n", sm / 10,
-                sm % 10, t->arch + 3, t->arch);
+        sb_addf(x->out, "LATHE_CAPABILITY = (%d, %d)\nLATHE_NVCC_OPTIONS = (\"-gencode=arch=compute_%s,code=%s\",)\n",
+                sm / 10, sm % 10, t->arch + 3, t->arch);
+    print_times(x);
     sb_addf(x->out, "LATHE_USES_CUBLAS = %s\n", export_has_gemm(x->k) ? "True" : "False");
 }
 
@@ -65,8 +84,8 @@ static void print_zero_once(struct exporter *x, struct strbuf *b)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     const char *comma = "";
-    sb_addf(b, "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes)\n{\n    size_t start[%d], bytes[%d];\n"
-               "    %s_layout(", n, n, x->function);
+    sb_addf(b, "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes)\n{\n"
+               "    size_t start[%d], bytes[%d];\n    %s_layout(", n, n, x->function);
     for (int i = 0; i < x->p->ndims; i++) sb_addf(b, "sizes[%d], ", i);
     sb_add(b, "start, bytes);\n    return {");
     for (int w = 0; w < x->k->nworkspace; w++) {
@@ -84,17 +103,19 @@ static void print_binding(struct exporter *x)
         "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes);\n"
         "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes);\n"
         "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"
-        "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars, int64_t workspace,\n"
-        "                        int64_t bytes, int64_t stream);\n"
+        "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars,\n"
+        "                        int64_t workspace, int64_t bytes, int64_t stream);\n"
         "std::string lathe_torch_error(int64_t error);\n";
     struct strbuf b = {0};
     const struct problem *p = x->p;
-    sb_addf(&b, "#include <torch/extension.h>\n#include <cstdint>\n#include <string>\n#include <vector>\n%s", DECLARATIONS);
+    sb_addf(&b, "#include <torch/extension.h>\n#include <cstdint>\n#include <string>\n#include <vector>\n%s",
+            DECLARATIONS);
     export_torch_text(x->out, "LATHE_DECLARATIONS", sb_str(&b));
     sb_free(&b);
     sb_addf(&b,
             "\n#include <string>\n#include <vector>\n%s\n"
-            "template <typename... P, typename... A> static cudaError_t lathe_torch_call(cudaError_t (*f)(P...), A... args)\n"
+            "template <typename... P, typename... A>\n"
+            "static cudaError_t lathe_torch_call(cudaError_t (*f)(P...), A... args)\n"
             "{\n    return f((P)args...);\n}\n\n"
             "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes)\n{\n    size_t bytes = %s_workspace(",
             DECLARATIONS, x->function);
@@ -104,8 +125,8 @@ static void print_binding(struct exporter *x)
     print_zero_once(x, &b);
     sb_addf(&b,
             "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"
-            "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars, int64_t workspace,\n"
-            "                        int64_t bytes, int64_t stream)\n"
+            "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars,\n"
+            "                        int64_t workspace, int64_t bytes, int64_t stream)\n"
             "{\n    cudaError_t error = lathe_torch_call(%s",
             x->function);
     for (int i = 0, in = 0, out = 0; i < p->ntensors; i++)
@@ -115,7 +136,8 @@ static void print_binding(struct exporter *x)
     sb_add(&b, ", workspace, bytes, stream);\n"
                "    if (error != cudaSuccess) (void)cudaGetLastError(); // so that PyTorch does not find it later\n"
                "    return (int64_t)error;\n}\n\n"
-               "std::string lathe_torch_error(int64_t error)\n{\n    return cudaGetErrorString((cudaError_t)error);\n}\n");
+               "std::string lathe_torch_error(int64_t error)\n{\n"
+               "    return cudaGetErrorString((cudaError_t)error);\n}\n");
     export_torch_text(x->out, "LATHE_BINDING", sb_str(&b));
     sb_free(&b);
 }
@@ -148,10 +170,11 @@ status export_torch(const struct export_input *in, const struct export_image *im
         s = export_torch_plan(&x, image, e);
     }
     if (!s) {
-        sb_addf(out, "\n\n%s", RUNTIME);
+        sb_addf(out, "\n\n%s\n\n%s\n\n# What is computed.\n", RUNTIME, CUBIN);
         s = export_torch_formula(&mp, e);
     }
     if (!s) s = export_torch_class(&mp, e);
+    if (!s) s = export_torch_example(&mp, e);
     export_close(&x);
     torch_model_free(generic);
     return s;

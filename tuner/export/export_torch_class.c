@@ -1,5 +1,5 @@
-/* export_torch_class.c: class ModelNew of an exported Python file: the constructor's arguments, the parameters and forward
- * as the specification's `torch` says. */
+/* export_torch_class.c: class ModelNew of an exported Python file: the constructor's arguments, the parameters and
+ * forward as the specification's `torch` says. */
 #include "export/torch.h"
 #include <string.h>
 
@@ -159,7 +159,7 @@ static status print_own(struct model_printer *mp, const struct torch_parameter *
     }
     print_dtype(b, t);
     sb_add(b, ")");
-    if (!s && !(is_number(mp->x->p, t->fill_a, 0) && is_number(mp->x->p, t->fill_b, 1))) {     /* mean + deviation, or low + (high - low) */
+    if (!s && !(is_number(mp->x->p, t->fill_a, 0) && is_number(mp->x->p, t->fill_b, 1))) {
         sb_add(b, " * (");
         s = init_formula(mp, t->fill_b, e);
         sb_add(b, normal ? ") + (" : " - (");
@@ -176,7 +176,8 @@ static status print_own(struct model_printer *mp, const struct torch_parameter *
 static bool is_kept(const struct problem *p, const struct torch_model *m, const struct torch_init *init)
 {
     int tensor, axis;
-    return init->kind == TORCH_SCALAR || (init->kind == TORCH_DIM && !torch_model_axis(p, m, init->index, &tensor, &axis));
+    return init->kind == TORCH_SCALAR ||
+           (init->kind == TORCH_DIM && !torch_model_axis(p, m, init->index, &tensor, &axis));
 }
 
 static status print_constructor(struct model_printer *mp, struct err *e)
@@ -189,8 +190,10 @@ static status print_constructor(struct model_printer *mp, struct err *e)
     }
     sb_add(b, "):\n        super().__init__()\n");
     status s = LATHE_OK;
-    for (int i = 0; i < mp->m->nparameters && !s; i++)
-        s = mp->m->parameters[i].linear ? print_linear(mp, &mp->m->parameters[i], e) : print_own(mp, &mp->m->parameters[i], e);
+    for (int i = 0; i < mp->m->nparameters && !s; i++) {
+        const struct torch_parameter *q = &mp->m->parameters[i];
+        s = q->linear ? print_linear(mp, q, e) : print_own(mp, q, e);
+    }
     for (int i = 0; i < mp->m->ninit; i++)
         if (is_kept(mp->x->p, mp->m, &mp->m->init[i]))
             sb_addf(b, "        self.%s = %s\n", mp->m->init[i].name, mp->m->init[i].name);
@@ -234,7 +237,8 @@ static void print_call_inputs(struct model_printer *mp)
         }
     sb_add(b, "), (");
     for (int d = 0; d < p->ndims; d++)
-        if (!torch_model_axis(p, mp->m, d, &tensor, &axis)) sb_addf(b, "self.%s, ", find_init(mp->m, TORCH_DIM, d)->name);
+        if (!torch_model_axis(p, mp->m, d, &tensor, &axis))
+            sb_addf(b, "self.%s, ", find_init(mp->m, TORCH_DIM, d)->name);
     sb_add(b, "), (");
     for (int i = 0; i < p->nscalars; i++) {
         const struct torch_init *init = find_init(mp->m, TORCH_SCALAR, i);

@@ -76,12 +76,16 @@ static bool launch_uses_scalar(const struct exporter *x, const struct launch *l)
 {
     bool uses = uses_scalar(x, l->shared) || uses_scalar(x, l->programmatic);
     if (l->l2_window) uses |= uses_scalar(x, l->l2_window->ratio) || uses_scalar(x, l->l2_window->when);
-    for (int i = 0; i < 3; i++) uses |= uses_scalar(x, l->grid[i]) || uses_scalar(x, l->block[i]) || uses_scalar(x, l->cluster[i]);
+    for (int i = 0; i < 3; i++) {
+        uses |= uses_scalar(x, l->grid[i]) || uses_scalar(x, l->block[i]);
+        uses |= uses_scalar(x, l->cluster[i]);
+    }
     for (int i = 0; i < l->nargs; i++) uses |= uses_scalar(x, l->args[i].expr) || map_uses_scalar(x, l->args[i].map);
     return uses;
 }
 
-/* Whether the plan would be another with other scalars: members of the epilogue's struct aside, which each call sets. */
+/* Whether the plan would be another with other scalars: members of the epilogue's struct aside, which are set by each
+ * call. */
 static bool plan_uses_scalar(const struct exporter *x)
 {
     const struct kernel *k = x->k;

@@ -25,5 +25,7 @@ status export_torch_plan(struct exporter *x, const struct export_image *image, s
 status export_torch_formula(struct model_printer *mp, struct err *e);
 /* class ModelNew */
 status export_torch_class(struct model_printer *mp, struct err *e);
+/* get_inputs and get_init_inputs, of the size tuned. */
+status export_torch_example(struct model_printer *mp, struct err *e);
 
 #endif

@@ -1,8 +1,9 @@
 /* expr_print_py.c: an expression as Python, of numbers and of torch tensors.
  *
  * Invariants: a node is a tensor exactly if a name below it is one (struct expr_py's `tensor`), so every call is of
- * torch's function or of Python's, decided here and not at run time. Integers of both kinds have floor semantics, as the
- * language has. Every function here appends to p->b, with parentheses around what binds less tightly than `at_least`. */
+ * torch's function or of Python's, decided here and not at run time. Integers of both kinds have floor semantics, as
+ * the language has. Every function here appends to p->b, with parentheses around what binds less tightly than
+ * `at_least`. */
 #include "base/mem.h"
 #include "model/expr_ast.h"
 
@@ -65,7 +66,7 @@ static status print_call(struct py_printer *p, const char *function, int first, 
     return s;
 }
 
-/* torch.clamp(TENSOR, min=NUMBER), torch.maximum(TENSOR, TENSOR) or max(NUMBER, NUMBER) of what is printed in `left`. */
+/* torch.clamp(TENSOR, min=NUMBER), torch.maximum(TENSOR, TENSOR) or max(NUMBER, NUMBER) of two texts. */
 static void print_extreme(struct strbuf *b, bool largest, const char *left, bool left_tensor, const char *right,
                           bool right_tensor)
 {
@@ -234,7 +235,8 @@ static status print_operator(struct py_printer *p, const struct expr_node *n, en
         return print_infix(p, n, text, PY_COMPARE, at_least);
     case FORM_LT: case FORM_LE: case FORM_GT: case FORM_GE: return print_infix(p, n, text, PY_COMPARE, at_least);
     case FORM_ADD: case FORM_SUB: return print_infix(p, n, text, PY_SUM, at_least);
-    case FORM_MUL: case FORM_DIV: case FORM_FLOOR_DIV: case FORM_MOD: return print_infix(p, n, text, PY_PRODUCT, at_least);
+    case FORM_MUL: case FORM_DIV: case FORM_FLOOR_DIV: case FORM_MOD:
+        return print_infix(p, n, text, PY_PRODUCT, at_least);
     default: return print_function(p, n, at_least);
     }
 }
@@ -299,7 +301,8 @@ static void find_tensors(struct py_printer *p)
 {
     for (int i = 0; i < p->x->count; i++) {
         const struct expr_node *n = &p->x->nodes[i];
-        p->tensor[i] = n->form == FORM_ELEMENT || (n->form == FORM_NAME && p->how->tensor && p->how->tensor(n->slot, p->how->ctx));
+        bool named = n->form == FORM_NAME && p->how->tensor && p->how->tensor(n->slot, p->how->ctx);
+        p->tensor[i] = n->form == FORM_ELEMENT || named;
         for (int k = n->first; k >= 0; k = next_of(p, k))
             p->tensor[i] |= p->tensor[k];
         if (p->facts[i].value.type != VALUE_NONE)

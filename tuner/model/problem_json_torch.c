@@ -1,7 +1,7 @@
 /* problem_json_torch.c: the table `torch`: how the problem's PyTorch model looks from outside (docs/specification.md).
  *
- * Invariants of what is read: every input is an argument of forward or a parameter, and no two things of the model have one
- * Python name; what a parameter's shape needs is among the constructor's arguments. */
+ * Invariants of what is read: every input is an argument of forward or a parameter, and no two things of the model have
+ * one Python name; what a parameter's shape needs is among the constructor's arguments. */
 #include "model/problem_read.h"
 
 #include "base/mem.h"
@@ -158,8 +158,8 @@ static status check_linear(struct reader *r, const struct torch_parameter *q)
 static status read_parameter(struct reader *r, json_t *j, struct names *names, struct torch_parameter *out)
 {
     static const char *const keys[] = {"linear", "bias", NULL};
-    static const struct table_form form = {"{ \"matmul\", linear = \"W\", bias = \"b\" } or { \"scale\", \"S\" }", NULL, 1,
-                                           2, keys};
+    static const struct table_form form = {"{ \"matmul\", linear = \"W\", bias = \"b\" } or { \"scale\", \"S\" }", NULL,
+                                           1, 2, keys};
     struct table t;
     TRY(read_table(r, j, &form, &t));
     TRY(read_python_name(r, table_item(&t, 0), "a parameter", names, &out->name));
@@ -244,11 +244,12 @@ static status check_model(struct reader *r, const struct torch_model *m)
     int tensor, axis;
     for (int i = 0; i < p->ntensors; i++)
         if (!p->tensors[i].output && times_used(m, i) != 1)
-            return read_fail(r, "the input %s is %s: each is one argument of forward or one parameter", p->tensors[i].name,
-                             times_used(m, i) ? "named twice" : "not named");
+            return read_fail(r, "the input %s is %s: each is one argument of forward or one parameter",
+                             p->tensors[i].name, times_used(m, i) ? "named twice" : "not named");
     for (int d = 0; d < p->ndims; d++)
         if (!torch_model_axis(p, m, d, &tensor, &axis) && !find_init(m, TORCH_DIM, d))
-            return read_fail(r, "the dimension %s is no axis of an input, so it must be an argument of init", p->dims[d].name);
+            return read_fail(r, "the dimension %s is no axis of an input, so it must be an argument of init",
+                             p->dims[d].name);
     for (int i = 0; i < m->ninit; i++) {
         const struct torch_init *init = &m->init[i];
         if (init->kind == TORCH_DIM || init->kind == TORCH_SCALAR)

@@ -7,8 +7,8 @@
 
 struct problem;
 
-/* What an argument of the constructor is: a dimension, a scalar, the shape of a parameter, the value of one that has one
- * element, or whether an nn.Linear has its bias. */
+/* What an argument of the constructor is: a dimension, a scalar, the shape of a parameter, the value of one that has
+ * one element, or whether an nn.Linear has its bias. */
 enum torch_init_kind { TORCH_DIM, TORCH_SCALAR, TORCH_SHAPE, TORCH_VALUE, TORCH_BIAS };
 struct torch_init {
     char *name;
@@ -38,8 +38,8 @@ struct torch_model {
     int nparameters;
 };
 
-/* The model of a problem that says nothing: the constructor takes the scalars and the dimensions that no input has as an
- * axis, with the present values as defaults, and forward all inputs. */
+/* The model of a problem that says nothing: the constructor takes the scalars and the dimensions that no input has as
+ * an axis, with the present values as defaults, and forward all inputs. */
 struct torch_model *torch_model_generic(const struct problem *p);
 void torch_model_free(struct torch_model *m);
 

@@ -9,15 +9,15 @@ state = {"device": 0, "capability": (9, 0), "capturing": False, "grad": False, "
 
 
 class dtype:
-    def __init__(self, name, size):
-        self.name, self.itemsize = name, size
+    def __init__(self, name):
+        self.name = name
 
     def __repr__(self):
         return "torch." + self.name
 
 
-float32, float64, float16, bfloat16 = dtype("float32", 4), dtype("float64", 8), dtype("float16", 2), dtype("bfloat16", 2)
-int32, uint32, uint8, int64 = dtype("int32", 4), dtype("uint32", 4), dtype("uint8", 1), dtype("int64", 8)
+float32, float64, float16, bfloat16 = dtype("float32"), dtype("float64"), dtype("float16"), dtype("bfloat16")
+int32, uint32, uint8 = dtype("int32"), dtype("uint32"), dtype("uint8")
 
 
 class device:
@@ -87,7 +87,8 @@ class Tensor:
         return self.alias(name=self.name + ".t", shape=self.shape[::-1])
 
     def __getitem__(self, part):
-        return self.alias(at=self.at + part.start, shape=(part.stop - part.start,), name="%s[%d:%d]" % (self.name, part.start, part.stop))
+        name = "%s[%d:%d]" % (self.name, part.start, part.stop)
+        return self.alias(at=self.at + part.start, shape=(part.stop - part.start,), name=name)
 
     def zero_(self):
         record.append("zero " + self.name)
@@ -113,7 +114,8 @@ def tensor(value, dtype=float32):
 
 
 def mm(a, b, out):
-    record.append("mm %s %s %s -> %s %s %s" % (a.name, list(a.shape), b.name, out.name, list(out.shape), state["precision"]))
+    record.append("mm %s %s %s -> %s %s %s" % (a.name, list(a.shape), b.name, out.name, list(out.shape),
+                                               state["precision"]))
 
 
 def is_grad_enabled():

@@ -31,7 +31,8 @@ class Extension:
         return "error %d" % error
 
 
-def load_inline(name, cpp_sources, cuda_sources, functions, extra_cuda_cflags, extra_ldflags, no_implicit_headers=False):
+def load_inline(name, cpp_sources, cuda_sources, functions, extra_cuda_cflags, extra_ldflags,
+                no_implicit_headers=False):
     given.update(locals())
     torch.record.append("compile %s" % " ".join(extra_cuda_cflags + extra_ldflags))
     if "fails" in given:
