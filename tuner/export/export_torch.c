@@ -127,8 +127,8 @@ static void print_binding(struct exporter *x)
             "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"
             "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars,\n"
             "                        int64_t workspace, int64_t bytes, int64_t stream)\n"
-            "{\n    cudaError_t error = lathe_torch_call(%s",
-            x->function);
+            "{\n%s    cudaError_t error = lathe_torch_call(%s",
+            p->nscalars ? "" : "    (void)scalars;\n", x->function);
     for (int i = 0, in = 0, out = 0; i < p->ntensors; i++)
         sb_addf(&b, p->tensors[i].output ? ", outputs[%d]" : ", inputs[%d]", p->tensors[i].output ? out++ : in++);
     for (int i = 0; i < p->ndims; i++) sb_addf(&b, ", sizes[%d]", i);
