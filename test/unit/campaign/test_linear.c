@@ -38,6 +38,11 @@ static const struct asserted simt = {
      "BK % UNROLL == 0 and UNROLL % step == 0", "FRAGMENTS == 1 or UNROLL // step % 2 == 0",
      "LAYOUT == 'padded' or threads % (4 * BK) == 0", "LAYOUT == 'transposed' or threads % (BK // VEC) == 0",
      "LAYOUT == 'padded' or FILL == 'register' or VEC == 1", "select(FILL == 'async', STAGES >= 2, STAGES <= 2)"}};
+static const struct asserted mma = {
+    "mma",
+    {"BM % WM == 0 and BN % WN == 0", "threads <= max_threads_per_block", "not TRANSPOSED or WN % 32 == 0",
+     "row_words % 32 == 0", "threads % max(1, row_words // vec_words) == 0", "PROMOTE_K % BK == 0",
+     "not pre_x or not tf32 or not three", "pre_x == pre_w or three"}};
 static const struct asserted epilogue = {
     "epilogue", {"BLOCK <= max_threads_per_block", "not TRANSPOSED or TILE_M * TILE_N % (BLOCK * VEC) == 0"}};
 
@@ -275,12 +280,15 @@ static void agree(const char *spec, const struct asserted *a)
 }
 
 static void simt_agrees(void **state) { agree("kernels/linear/spec.lua", &simt); }
+static void mma_agrees(void **state) { agree("kernels/linear/spec.lua", &mma); }
+static void mma_agrees_in_bf16(void **state) { agree("kernels/linear_bf16/spec.lua", &mma); }
 static void epilogue_agrees(void **state) { agree("kernels/linear/spec.lua", &epilogue); }
 static void epilogue_agrees_in_f16(void **state) { agree("kernels/linear_f16/spec.lua", &epilogue); }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(simt_agrees), cmocka_unit_test(epilogue_agrees),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(simt_agrees), cmocka_unit_test(mma_agrees),
+                                       cmocka_unit_test(mma_agrees_in_bf16), cmocka_unit_test(epilogue_agrees),
                                        cmocka_unit_test(epilogue_agrees_in_f16)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
