@@ -1,9 +1,9 @@
-// hopper.cuh: what sm_90 has for kernels whose warps have roles: barriers in shared memory (mbarrier), copies by the copy
-// engine (TMA), clusters, register hand-over. Thin names over PTX, no policy.
+// hopper.cuh: what sm_90 has for kernels whose warps have roles: barriers in shared memory (mbarrier), copies by the
+// copy engine (TMA), clusters, register hand-over. Thin names over PTX, no policy.
 // https://docs.nvidia.com/cuda/parallel-thread-execution/
 //
-// Addresses of shared memory are 32-bit (lathe_shared_address). A wait takes the parity of the phase it waits for: 0 for
-// the first, then 1, 0, ...; waiting for the phase before the current one returns at once.
+// Addresses of shared memory are 32-bit (lathe_shared_address). A wait takes the parity of the phase it waits for: 0
+// for the first, then 1, 0, ...; waiting for the phase before the current one returns at once.
 #pragma once
 #include "lathe.cuh"
 
@@ -55,9 +55,8 @@ __device__ __forceinline__ void lathe_barrier_wait(unsigned barrier, unsigned pa
 // The same for a barrier on which other blocks of the cluster arrive with RELEASE.
 __device__ __forceinline__ void lathe_barrier_wait_cluster(unsigned barrier, unsigned parity) {
     asm volatile("{\n.reg .pred done;\nWAIT_%=:\n"
-                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n@!done bra WAIT_%=;\n}" ::"r"(
-                     barrier),
-                 "r"(parity)
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra WAIT_%=;\n}" ::"r"(barrier), "r"(parity)
                  : "memory");
 }
 
@@ -96,22 +95,23 @@ __device__ __forceinline__ void lathe_tma_load(unsigned to, const LatheTensorMap
 __device__ __forceinline__ void lathe_tma_load(unsigned to, const LatheTensorMap *map, int x, int y, unsigned barrier,
                                                unsigned long long policy, unsigned short blocks) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
-                 ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(barrier),
-                 "h"(blocks), "l"(policy)
+                 ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(to), "l"(map), "r"(x), "r"(y),
+                 "r"(barrier), "h"(blocks), "l"(policy)
                  : "memory");
 }
 
 // `bytes` (a multiple of 16) from global to shared memory, both 16-byte aligned.
 __device__ __forceinline__ void lathe_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier,
                                                 unsigned long long policy) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
-                 "%4;" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1], %2, [%3], %4;" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
                  : "memory");
 }
 __device__ __forceinline__ void lathe_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier,
                                                 unsigned long long policy, unsigned short blocks) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint "
-                 "[%0], [%1], %2, [%3], %4, %5;" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "h"(blocks), "l"(policy)
+                 "[%0], [%1], %2, [%3], %4, %5;" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "h"(blocks),
+                 "l"(policy)
                  : "memory");
 }
 
@@ -131,7 +131,9 @@ __device__ __forceinline__ void lathe_bulk_wait() {
 }
 
 // Between this thread's ordinary accesses and the copy engine's, in shared memory, or everywhere.
-__device__ __forceinline__ void lathe_fence_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void lathe_fence_async_shared() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 __device__ __forceinline__ void lathe_fence_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 // ---- clusters and registers

@@ -1,8 +1,8 @@
 // wgmma.cuh: Hopper's warpgroup matrix multiply, m64nNk16 (16-bit operands) and m64nNk8 (TF32), float32 accumulators.
 //
 // The file that includes it first defines LATHE_WGMMA_N, a multiple of 16 up to 256 as a plain number. Accumulator d of
-// thread t of the warpgroup (g = t % 32 / 4, c = t % 4): d[4j + 2h + e] is row 16 (t / 32) + g + 8h, column 8j + 2c + e.
-// A's registers for k16: a[0] row g, k 2c and 2c+1; a[1] row g+8, the same k; a[2], a[3] the same rows, k + 8.
+// thread t of the warpgroup (g = t % 32 / 4, c = t % 4): d[4j + 2h + e] is row 16 (t / 32) + g + 8h, column 8j + 2c +
+// e. A's registers for k16: a[0] row g, k 2c and 2c+1; a[1] row g+8, the same k; a[2], a[3] the same rows, k + 8.
 // https://docs.nvidia.com/cuda/parallel-thread-execution/#asynchronous-warpgroup-level-matrix-instructions
 //
 // Invariants: between lathe_wgmma_fence and lathe_wgmma_wait<0> nothing but wgmma touches the accumulators and A's
@@ -76,13 +76,13 @@
 // A from registers: operands a0 a1 a2 a3, B's descriptor, whether to add to what is there.
 #define LATHE_WGMMA_RS_(a0, a1, a2, a3, b, add, shape, types, tail)                                                    \
     "{\n.reg .pred p;\nsetp.ne.b32 p, " add ", 0;\n"                                                                   \
-    "wgmma.mma_async.sync.aligned.m64n" LATHE_WGMMA_TEXT(LATHE_WGMMA_N) shape ".f32." types " {" LATHE_WGMMA_R "}, "    \
+    "wgmma.mma_async.sync.aligned.m64n" LATHE_WGMMA_TEXT(LATHE_WGMMA_N) shape ".f32." types " {" LATHE_WGMMA_R "}, "   \
     "{" a0 ", " a1 ", " a2 ", " a3 "}, " b ", p, 1, 1" tail ";\n}"
 #define LATHE_WGMMA_RS(...) LATHE_WGMMA_RS_(__VA_ARGS__)
 // Both from shared memory: A's and B's descriptors, whether to add.
 #define LATHE_WGMMA_SS_(a, b, add, u0, u1, u2, shape, types, tail)                                                     \
     "{\n.reg .pred p;\nsetp.ne.b32 p, " add ", 0;\n"                                                                   \
-    "wgmma.mma_async.sync.aligned.m64n" LATHE_WGMMA_TEXT(LATHE_WGMMA_N) shape ".f32." types " {" LATHE_WGMMA_R "}, "    \
+    "wgmma.mma_async.sync.aligned.m64n" LATHE_WGMMA_TEXT(LATHE_WGMMA_N) shape ".f32." types " {" LATHE_WGMMA_R "}, "   \
     a ", " b ", p, 1, 1" tail ";\n}"
 #define LATHE_WGMMA_SS(...) LATHE_WGMMA_SS_(__VA_ARGS__)
 
@@ -93,8 +93,8 @@ template <int PENDING> __device__ __forceinline__ void lathe_wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-// A matrix of rows of ROW_BYTES (128 or 64) of K-major data in shared memory, swizzled by as much; `address` as a shared
-// address, 16-byte units within the row allowed. Add bytes / 16 to move along the row.
+// A matrix of rows of ROW_BYTES (128 or 64) of K-major data in shared memory, swizzled by as much; `address` as a
+// shared address, 16-byte units within the row allowed. Add bytes / 16 to move along the row.
 template <int ROW_BYTES> __device__ __forceinline__ unsigned long long lathe_wgmma_matrix(unsigned address) {
     static_assert(ROW_BYTES == 128 || ROW_BYTES == 64, "rows of a swizzle atom");
     const unsigned long long swizzle = ROW_BYTES == 128 ? 1 : 2, eight_rows = ROW_BYTES / 2;

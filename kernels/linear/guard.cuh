@@ -2,8 +2,8 @@
 // float32 kernel do the work again.
 //
 // `guard` is two words of workspace, zeroed once: guard[0] is raised (1) by whichever block finds that it cannot answer
-// for its result; the pipeline's last step, linear_fallback, then computes all of Y in float32 and lowers it. Where it is
-// not raised that step ends at once. Both happen within the pipeline, so the words are zero before every run.
+// for its result; the pipeline's last step, linear_fallback, then computes all of Y in float32 and lowers it. Where it
+// is not raised that step ends at once. Both happen within the pipeline, so the words are zero before every run.
 //
 // What is found: a finished sum that is not finite (an operand overflowed, or is infinite or NaN, and float32 may have
 // another result there), and a row, or part of one, that is not zero but so small that the format loses its low bits.
@@ -14,20 +14,20 @@ __device__ __forceinline__ void lathe_guard_raise(unsigned *guard) { *static_cas
 
 __device__ __forceinline__ bool lathe_is_finite(float x) { return fabsf(x) <= 3.402823466e38f; }
 
-// fp16 operands are scaled by a power of two that brings the largest of a sample of their matrix to [2^11, 2^12): 2^4 of
-// range is left above for larger elements. Below, an element of fp16's split is exact to 2^-25, so a row whose largest is
-// at least 1 there has its sum to about 2^-25 sqrt(K) of itself, float32's own accuracy; a smaller one must raise the
-// guard. bf16 has float32's exponents, but its split loses low bits where they are denormal.
+// fp16 operands are scaled by a power of two that brings the largest of a sample of their matrix to [2^11, 2^12): 2^4
+// of range is left above for larger elements. Below, an element of fp16's split is exact to 2^-25, so a row whose
+// largest is at least 1 there has its sum to about 2^-25 sqrt(K) of itself, float32's own accuracy; a smaller one must
+// raise the guard. bf16 has float32's exponents, but its split loses low bits where they are denormal.
 //
-// bits: those that are set in any high part of a row, in its lower half. An exponent of at least 2^n for some n is seen in
-// them without knowing the largest: 2 or more for fp16, 2^-95 or more for bf16. Whether the row is neither zero nor so
-// large:
+// bits: those that are set in any high part of a row, in its lower half. An exponent of at least 2^n for some n is seen
+// in them without knowing the largest: 2 or more for fp16, 2^-95 or more for bf16. Whether the row is neither zero nor
+// so large:
 template <bool FP16> __device__ __forceinline__ bool lathe_too_small(unsigned bits) {
     return (bits & 0x7fffu) != 0 && (bits & (FP16 ? 0x4000u : 0x7000u)) == 0;
 }
 
-// As an exponent: the scale is 2^result, -60 to 60 so that two matrices' together are a float (beyond, rows are too large or
-// too small for the guard). All 32 lanes of a warp call it and get the same; so does every warp for the same
+// As an exponent: the scale is 2^result, -60 to 60 so that two matrices' together are a float (beyond, rows are too
+// large or too small for the guard). All 32 lanes of a warp call it and get the same; so does every warp for the same
 // matrix. 512 elements of its first `count`, at most 2^33, scattered by a multiplicative hash (Knuth, TAOCP 3, 6.4).
 __device__ __forceinline__ int lathe_sample_exponent(const float *matrix, long long count) {
     enum { EACH = 16 };

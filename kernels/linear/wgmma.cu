@@ -1,16 +1,18 @@
-// wgmma.cu: Y = epilogue(X W^T) on Hopper's tensor cores, float32 tensors, each operand a sum of one or two 16-bit numbers.
+// wgmma.cu: Y = epilogue(X W^T) on Hopper's tensor cores, float32 tensors, each operand a sum of one or two 16-bit
+// numbers.
 //
-// One matrix, the *streamed* one (W, or X where SPLIT_ROWS says so), comes by the copy engine as float32 and is split in
-// registers on its way to the tensor cores, which take that operand from registers. The other, the *shared* one, is split
-// beforehand by linear_wgmma_split into workspace that has the very bytes that a stage of shared memory has. A block
-// computes tiles of ROWS rows of the streamed matrix by COLUMNS rows of the shared one:
+// One matrix, the *streamed* one (STREAM: W or X), comes by the copy engine as float32 and is split
+// in registers on its way to the tensor cores, which take that operand from registers. The other, the *shared* one, is
+// split beforehand by linear_wgmma_split into workspace that has the very bytes that a stage of shared memory has. A
+// block computes tiles of ROWS rows of the streamed matrix by COLUMNS rows of the shared one:
 //
 //   warpgroup GROUPS (the last): one thread copies streamed tiles, one copies shared tiles, one adds sums to workspace
 //   warpgroups 0 .. GROUPS-1   : TILES x 64 rows each, all columns: read float32, split, multiply, finish
 //
 // Tensor cores round their sums toward zero at every step, so long sums are biased: PROMOTE_K steps at most are summed
 // there; then the sums are added, in float32 and rounded to nearest, to those kept elsewhere: in more registers, or in
-// workspace, through a staging buffer and the copy engine's adding store. Warpgroups and tiles do that at different times.
+// workspace, through a staging buffer and the copy engine's adding store. Warpgroups and tiles do that at different
+// times.
 //
 // What the parameters change: see wgmma.lua and docs/kernels.md. The order of k within 16 is the hardware's for neither
 // operand: lane c of four takes k = 4c .. 4c+3 of the streamed row as one 16-byte read, and linear_wgmma_split puts the
@@ -58,16 +60,53 @@ static_assert(LATHE_LET_smem >= SHARED_TOTAL, "the specification asks for the sh
 
 // ---- the shared operand
 
-constexpr int SPLIT_PART = 512;                         // k that a warp splits of each of its 8 rows
+constexpr int SPLIT_PART = 256;                         // k that a warp splits of each of its 8 rows
 
-// From `matrix` [rows, K] to shared tiles: [row / COLUMNS][k / CHUNK][row % COLUMNS][SHARED_ROW bytes], zeros beyond the
-// matrix, swizzled as wgmma reads them. A warp takes 8 rows and SPLIT_PART of k; lanes 4r .. 4r+3 row r, 16 of k each.
-// exponent[0]: the scale of the result, 2^exponent[0] (fp16).
+// 16 of k from column k on; zeros beyond the matrix.
+__device__ __forceinline__ void load_16(float4 (&v)[4], const float *row, int k, int end) {
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        v[i] = k + 4 * i < end ? *reinterpret_cast<const float4 *>(row + k + 4 * i)
+                               : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+// The two 16-byte units of 16 k, which lanes 2i and 2i + 1 have for neighbouring k, to `unit` of the even lane's and
+// unit + 2 of the odd lane's: each store of both lanes fills a sector of 32 bytes. All lanes call it.
+__device__ __forceinline__ void store_units(unsigned char *row, int unit, int swizzle, const unsigned (&part)[8],
+                                            bool inside) {
+    const bool odd = threadIdx.x & 1;
+    unsigned mine[4], theirs[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        theirs[i] = __shfl_xor_sync(0xffffffffu, odd ? part[i] : part[4 + i], 1);
+        mine[i] = odd ? part[4 + i] : part[i];
+    }
+    const int half = odd ? 1 : 0;                       // an odd lane writes second units, of both lanes' k
+    const uint4 first = odd ? make_uint4(theirs[0], theirs[1], theirs[2], theirs[3])
+                            : make_uint4(mine[0], mine[1], mine[2], mine[3]);
+    const uint4 second = odd ? make_uint4(mine[0], mine[1], mine[2], mine[3])
+                             : make_uint4(theirs[0], theirs[1], theirs[2], theirs[3]);
+    if (inside) {
+        *reinterpret_cast<uint4 *>(row + (((unit + half) ^ swizzle) << 4)) = first;
+        *reinterpret_cast<uint4 *>(row + (((unit + 2 + half) ^ swizzle) << 4)) = second;
+    }
+}
+
+// From `matrix` [rows, K] to shared tiles: [row / COLUMNS][k / CHUNK][row % COLUMNS][SHARED_ROW bytes], zeros beyond
+// the matrix, swizzled as wgmma reads them. A warp takes 8 rows and SPLIT_PART of k; lanes 4r .. 4r+3 row r, 16 of k
+// each. exponent[0]: the scale of the result, 2^exponent[0] (fp16).
 extern "C" __global__ void __launch_bounds__(256)
-    linear_wgmma_split(const float *matrix, unsigned char *tiles, int *exponent, unsigned *guard, int rows,
-                       int padded_rows, int K) {
+    linear_wgmma_split(const float *__restrict__ matrix, unsigned char *__restrict__ tiles, int *exponent,
+                       unsigned *guard, int rows, int padded_rows, int K) {
     lathe_grid_dependency_launch();
     __shared__ int found;
+    const int parts = lathe_ceil_div(K, SPLIT_PART), chunks = lathe_ceil_div(K, CHUNK);
+    const long long warp = static_cast<long long>(blockIdx.x) * 8 + threadIdx.x / 32;
+    const int row = static_cast<int>(warp / parts) * 8 + threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
+    const int begin = static_cast<int>(warp % parts) * SPLIT_PART, end = lathe_min(begin + SPLIT_PART, chunks * CHUNK);
+    const float *from = matrix + static_cast<long long>(row) * K;
+    float4 next[4];
+    load_16(next, from, begin + quarter * 16, row < rows ? K : 0);
     float scale = 1.0f;
     if (FP16) {
         if (threadIdx.x < 32) {
@@ -80,42 +119,35 @@ extern "C" __global__ void __launch_bounds__(256)
         if (blockIdx.x == 0 && threadIdx.x == 0)
             exponent[0] = found;
     }
-    const int parts = lathe_ceil_div(K, SPLIT_PART), chunks = lathe_ceil_div(K, CHUNK);
-    const long long warp = static_cast<long long>(blockIdx.x) * 8 + threadIdx.x / 32;
-    const int row = static_cast<int>(warp / parts) * 8 + threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
-    const int begin = static_cast<int>(warp % parts) * SPLIT_PART, end = lathe_min(begin + SPLIT_PART, chunks * CHUNK);
-    if (row >= padded_rows)
+    if (row >= padded_rows)                             // all of a warp
         return;
-    const float *from = matrix + static_cast<long long>(row) * K;
     unsigned char *to = tiles + (static_cast<long long>(row / COLUMNS) * chunks * COLUMNS + row % COLUMNS) * SHARED_ROW;
     const int swizzle = SHARED_ROW == 128 ? row % COLUMNS & 7 : row % COLUMNS >> 1 & 3;
-    unsigned bits = 0;
-    for (int k = begin + quarter * 16; k < end; k += 64) {
-        float4 v[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            v[i] = row < rows && k + 4 * i < K ? *reinterpret_cast<const float4 *>(from + k + 4 * i)
-                                               : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    unsigned bits = 0, all_bits = 0;
+    for (int k0 = begin; k0 < end; k0 += 64) {
+        const float4 v[4] = {next[0], next[1], next[2], next[3]};
+        if (k0 + 64 < end)
+            load_16(next, from, k0 + 64 + quarter * 16, row < rows ? K : 0);
         unsigned hi[8], lo[8];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             lathe_split16<FP16>(v[i].x, v[i].y, scale, hi[i], lo[i]);
             lathe_split16<FP16>(v[i].z, v[i].w, scale, hi[4 + i], lo[4 + i]);
             bits |= hi[i] | hi[4 + i];
+            all_bits |= __float_as_uint(v[i].x) | __float_as_uint(v[i].y);
+            all_bits |= __float_as_uint(v[i].z) | __float_as_uint(v[i].w);
         }
-        unsigned char *chunk = to + static_cast<long long>(k / CHUNK) * SHARED_BYTES;
-        const int unit = k % CHUNK / 16 * 2;            // of 16 bytes
-        *reinterpret_cast<uint4 *>(chunk + ((unit ^ swizzle) << 4)) = make_uint4(hi[0], hi[1], hi[2], hi[3]);
-        *reinterpret_cast<uint4 *>(chunk + ((unit + 1 ^ swizzle) << 4)) = make_uint4(hi[4], hi[5], hi[6], hi[7]);
-        if (PARTS == 2) {
-            *reinterpret_cast<uint4 *>(chunk + ((unit + 4 ^ swizzle) << 4)) = make_uint4(lo[0], lo[1], lo[2], lo[3]);
-            *reinterpret_cast<uint4 *>(chunk + ((unit + 5 ^ swizzle) << 4)) = make_uint4(lo[4], lo[5], lo[6], lo[7]);
-        }
+        const int chunk = k0 / CHUNK + quarter / 2;     // of two lanes
+        unsigned char *at = to + static_cast<long long>(chunk) * SHARED_BYTES;
+        store_units(at, 0, swizzle, hi, chunk < chunks);
+        if (PARTS == 2)
+            store_units(at, 4, swizzle, lo, chunk < chunks);
     }
     // 16 of k a lane may be all zero beside others that are not: the four lanes of a row answer together.
     bits |= __shfl_xor_sync(0xffffffffu, bits, 1);
     bits |= __shfl_xor_sync(0xffffffffu, bits, 2);
-    if (lathe_too_small<FP16>(bits | bits >> 16))
+    const bool gone = (bits & 0x7fff7fffu) == 0 && (all_bits & 0x7fffffffu) != 0;
+    if (lathe_too_small<FP16>(bits | bits >> 16) || gone)
         lathe_guard_raise(guard);
 }
 
@@ -145,7 +177,8 @@ struct Units {
     }
 };
 
-// When m64 tile `stream` of a block promotes: after `first` chunks, then every EVERY. Different for all tiles of a block.
+// When m64 tile `stream` of a block promotes: after `first` chunks, then every EVERY. Different for all tiles of a
+// block.
 __device__ __forceinline__ int first_promotion(int stream) {
     return 1 + (static_cast<int>(blockIdx.x) + stream * (EVERY / STREAMS)) % EVERY;
 }
@@ -260,9 +293,9 @@ __device__ __forceinline__ int place_of(int stream) {
     return place;
 }
 
-// Sums that a stream has staged are written, the first time, or added to this block's own in workspace; then the staging
-// buffer is the next stream's. Each stream has a barrier of its own for that: it could not tell the rounds of one that
-// turns for all.
+// Sums that a stream has staged are written, the first time, or added to this block's own in workspace; then the
+// staging buffer is the next stream's. Each stream has a barrier of its own for that: it could not tell the rounds of
+// one that turns for all.
 __device__ __forceinline__ void add_sums(float *sums, const Memory &memory, const Shape &shape, int rank) {
     const Units units(shape);
     const int chunks = Range(shape.chunks, SPLIT_K > 1 ? rank : 0).count;
@@ -437,12 +470,15 @@ struct Kept {
     int stagings[TILES], units;                         // so far; the first stream's first needs no wait
 
     __device__ __forceinline__ Kept(float *sums, const Multiplier &x) : units(0) {
-        workspace = sums + (static_cast<long long>(blockIdx.x) * STREAMS + x.group) * TILE_FLOATS + threadIdx.x % 128 * 4;
+        workspace = sums + (static_cast<long long>(blockIdx.x) * STREAMS + x.group) * TILE_FLOATS;
+        workspace += threadIdx.x % 128 * 4;
 #pragma unroll
         for (int i = 0; i < TILES; i++)
             stagings[i] = IN_WORKSPACE && place_of(i * GROUPS + x.group) == 0 ? -1 : 0;
     }
-    __device__ __forceinline__ float *slot(int i, int j) const { return workspace + i * GROUPS * TILE_FLOATS + j * 512; }
+    __device__ __forceinline__ float *slot(int i, int j) const {
+        return workspace + i * GROUPS * TILE_FLOATS + j * 512;
+    }
 
     __device__ __forceinline__ void begin() {
         units++;
@@ -606,13 +642,26 @@ __device__ __forceinline__ void finish(const Multiplier &x, const Kept &kept, in
     }
 }
 
-// A row that is not zero but too small for the format raises the guard.
-__device__ __forceinline__ void check_rows(const Multiplier &x, unsigned *guard) {
+// A row of the streamed matrix that is not zero but too small for the format raises the guard: first_row + q of the
+// tile's rows from `row` on, k from begin on. One without any high part may be zero, or so small that nothing was left:
+// it is read again to know.
+__device__ __forceinline__ void check_rows(const Multiplier &x, const float *streamed, int row, int rows, int begin,
+                                           int end, int K, unsigned *guard) {
 #pragma unroll
     for (int q = 0; q < TILES * 2; q++) {
         unsigned bits = x.bits[q] | __shfl_xor_sync(0xffffffffu, x.bits[q], 1);
         bits |= __shfl_xor_sync(0xffffffffu, bits, 2);
-        if (lathe_too_small<FP16>(bits | bits >> 16))
+        bool bad = lathe_too_small<FP16>(bits | bits >> 16);
+        const int mine = row + x.first_row + q;
+        if ((bits & 0x7fff7fffu) == 0 && mine < rows) {
+            const float *from = streamed + static_cast<long long>(mine) * K;
+#pragma unroll 1
+            for (int k = begin + 4 * x.c; k < end; k += 16) {
+                const float4 v = *reinterpret_cast<const float4 *>(from + k);
+                bad = bad || v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || v.w != 0.0f;
+            }
+        }
+        if (bad)
             lathe_guard_raise(guard);
     }
 }
@@ -621,7 +670,8 @@ __device__ __forceinline__ void multiply_all(const Memory &memory, const Shape &
                                              float *sums, const int *shared_exponent, unsigned *guard, float *Y, int M,
                                              int N, int K, const LatheEpilogue &epilogue) {
     const Units units(shape);
-    const int chunks = Range(shape.chunks, SPLIT_K > 1 ? rank : 0).count;
+    const Range range(shape.chunks, SPLIT_K > 1 ? rank : 0);
+    const int chunks = range.count;
     Multiplier x(memory);
     Kept kept(sums, x);
     unsigned exchange = 0;
@@ -692,7 +742,6 @@ __device__ __forceinline__ void multiply_all(const Memory &memory, const Shape &
         lathe_wgmma_wait<0>();
         x.release_shared(x.at.stage);
         x.at.next();
-        check_rows(x, guard);
         if (FP16 && u == blockIdx.x / BLOCKS) {
             lathe_grid_dependency_wait();
             unscale = lathe_power_of_two(-(exponent + *static_cast<const volatile int *>(shared_exponent)));
@@ -700,6 +749,8 @@ __device__ __forceinline__ void multiply_all(const Memory &memory, const Shape &
         int row, column;
         units.tile(u, rank, row, column);
         finish(x, kept, row, column, rank, exchange, unscale, Y, M, N, guard, epilogue);
+        check_rows(x, streamed, row * ROWS, shape.streamed_rows, range.begin * CHUNK,
+                   lathe_min(K, (range.begin + range.count) * CHUNK), K, guard);
     }
 }
 

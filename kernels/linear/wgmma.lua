@@ -8,7 +8,7 @@ local other = { W = "X", X = "W" }
 
 local function split(streamed)
   return launch { "linear_wgmma_split", when = string.format("STREAM == '%s'", streamed), block = 256,
-                  grid = "ceil_div(padded_rows // 8 * ceil_div(K, 512), 8)",
+                  grid = "ceil_div(padded_rows // 8 * ceil_div(K, 256), 8)",
                   args = { other[streamed], "tiles", "exponent", "guard", "shared_rows", "padded_rows", "K" } }
 end
 
@@ -25,15 +25,15 @@ return {
   params = {
     { "FORMAT", { "bf16x3", "fp16x3", "bf16x1", "fp16x1" },
       help = "numbers that are multiplied: three products of two parts each, or one of rounded operands" },
-    { "STREAM", { "W", "X" }, help = "the matrix that is read as float32 and split in registers; the other is split before" },
+    { "STREAM", { "W", "X" }, help = "the matrix that is split in registers, on its way; the other is split before" },
     { "WARPGROUPS", { 2, 3 }, help = "that multiply; another one copies" },
     { "TILES", { 1, 2 }, help = "of 64 rows of the streamed matrix, a warpgroup" },
-    { "COLUMNS", { 64, 96, 128, 144, 160, 176, 192, 208, 224, 240, 256 }, help = "rows of the other matrix, a block" },
+    { "COLUMNS", { 96, 128, 144, 160, 176, 192, 208, 224, 240, 256 }, help = "rows of the other matrix, a block" },
     { "STAGES", { 2, 3, 4, 5, 6, 8 }, help = "of 32 k in shared memory at once" },
     { "SPLIT_K", { 1, 2, 4 }, help = "blocks of a cluster that share a tile's k" },
-    { "CLUSTER", { 1, 2, 4 }, when = "SPLIT_K == 1", help = "blocks that share what one of them reads" },
+    { "CLUSTER", { 1, 2 }, when = "SPLIT_K == 1", help = "blocks that share what one of them reads" },
     { "MULTICAST", { "streamed", "shared" }, when = "CLUSTER > 1", help = "the matrix that they share" },
-    { "PROMOTE_K", { 0, 128, 256, 512, 768, 1024, 1280, 2048, 4096 },
+    { "PROMOTE_K", { 0, 256, 512, 768, 1024, 1280, 2048 },
       help = "k summed by the tensor cores, which round toward zero, before float32 addition; 0: all" },
     { "PROMOTE", { "registers", "workspace" }, when = promoting, help = "where these sums are added" },
     { "GROUP", { 1, 2, 4, 8, 16, 32 }, when = "ceil_div(select(STREAM == 'W', M, N), COLUMNS) > 1",
@@ -62,7 +62,8 @@ return {
     { "in_registers", "PROMOTE_K > 0 and PROMOTE == 'registers'" },
     { "in_workspace", "PROMOTE_K > 0 and PROMOTE == 'workspace'" },
     { "stage_bytes", "rows * 128 + COLUMNS * 64 * parts" },
-    { "smem", "STAGES * stage_bytes + select(in_workspace, COLUMNS * 256, 0) + 8 * (3 * STAGES + 4 + streams) + 16 + 1024" },
+    { "staging", "select(in_workspace, COLUMNS * 256, 0)" },
+    { "smem", "STAGES * stage_bytes + staging + 8 * (3 * STAGES + 4 + streams) + 16 + 1024" },
     -- Registers for sums, and for operands on their way.
     { "accumulators", "TILES * COLUMNS // 2 * select(in_registers, 2, 1)" },
     { "operands", "TILES * (8 + 8 * parts)" },
@@ -87,10 +88,13 @@ return {
       "rows and columns are counted in 32 bits" },
     -- What cannot be good.
     { "parts == 2 or PROMOTE_K == 0", "one rounded product is less accurate than sums rounded toward zero" },
-    { "WARPGROUPS < 3 or COLUMNS <= 176", "an instruction of that width needs more registers than a thread of 512 has" },
+    { "WARPGROUPS < 3 or COLUMNS <= 176", "so wide an instruction needs more registers than a thread of 512 has" },
     { "accumulators + operands <= select(WARPGROUPS == 3, 136, 216)", "registers would spill to memory" },
-    { "rows * COLUMNS >= 128 * 96", "a small tile reads more than it multiplies" },
-    { "STAGES * (rows * 128 + COLUMNS * 64 * parts) >= 98304", "too little in flight" },
+    { "shared_rows <= streamed_rows", "splitting the larger matrix beforehand costs more" },
+    { "(STAGES + 2) * stage_bytes > max_shared_per_block", "more would fit, and would hide more latency" },
+    { "COLUMNS <= 128 or 8 * padded_rows <= 9 * shared_rows", "more than a ninth of the columns would be padding" },
+    { "units <= slots or 4 * units >= 3 * slots * ceil_div(units, slots)",
+      "too many SMs would idle in the last round" },
     { "VEC == 4 or N % 4 != 0", "whole vectors are better where they are possible" },
     { "GROUP <= max(1, column_units)", "there are no more columns of tiles" },
     { "SPLIT_K == 1 or 2 * units <= sm_count", "the tiles alone keep the GPU busy" },
