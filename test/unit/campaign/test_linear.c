@@ -25,7 +25,7 @@
 
 enum { MAX_ASSERTED = 12, TRIES = 200000, BATCH = 40 };
 static struct problem *problem;
-static struct target host;
+static struct target target;
 
 /* Constraints that stand in a source as static assertions, as the specification writes them. */
 struct asserted {
@@ -43,6 +43,11 @@ static const struct asserted mma = {
     {"BM % WM == 0 and BN % WN == 0", "threads <= max_threads_per_block", "not TRANSPOSED or WN % 32 == 0",
      "row_words % 32 == 0", "threads % max(1, row_words // vec_words) == 0", "PROMOTE_K % BK == 0",
      "not pre_x or not tf32 or not three", "pre_x == pre_w or three"}};
+static const struct asserted wgmma = {
+    "wgmma",
+    {"in_registers or not in_workspace or PROMOTE_K // 32 % streams == 0", "COLUMNS % (8 * SPLIT_K) == 0",
+     "rows // share_rows % 8 == 0 and COLUMNS // share_columns % 8 == 0 and COLUMNS % share_columns == 0",
+     "rows // share_rows <= 256"}};
 static const struct asserted epilogue = {
     "epilogue", {"BLOCK <= max_threads_per_block", "not TRANSPOSED or TILE_M * TILE_N % (BLOCK * VEC) == 0"}};
 
@@ -62,13 +67,13 @@ struct sample {
     int count, cap;
 };
 
-static void open_problem(const char *spec)
+static void open_problem(const char *spec, const char *arch)
 {
     static const char *const include_dirs[] = {"kernels/common", NULL};
     struct err e = {0};
     json_t *j;
     if (spec_read(spec, &j, &e) || problem_from_json(j, spec, include_dirs, &problem, &e) ||
-        target_named("host", &host, &e))
+        target_named(arch, &target, &e))
         fail_msg("%s", e.text);
     json_decref(j);
     assert_int_equal(problem_set_dim(problem, "N", 32768, &e), LATHE_OK);
@@ -79,7 +84,7 @@ static void open_sample(struct sample *s, const struct asserted *a)
     *s = (struct sample){.k = &problem->kernels[problem_find_kernel(problem, a->kernel)]};
     assert_true(s->k->nparams <= 32);
     s->slots = mem_zalloc((size_t)s->k->scope.count, sizeof *s->slots);
-    kernel_slots_fixed(problem, s->k, &host, s->slots);
+    kernel_slots_fixed(problem, s->k, &target, s->slots);
     rng_seed(&s->rng, 7);
     for (int i = 0; i < MAX_ASSERTED && a->formula[i]; i++) {
         for (int c = 0; c < s->k->nconstraints; c++)
@@ -143,7 +148,7 @@ static void draw(struct sample *s, int each)
     struct space *space;
     struct combination c;
     unsigned alone = 0;
-    if (space_open(problem, s->k, &host, &space, &e))
+    if (space_open(problem, s->k, &target, &space, &e))
         fail_msg("%s", e.text);
     for (int i = 0; i < each; i++) {
         memset(&c, 0, sizeof c);
@@ -194,6 +199,8 @@ static void write_text(struct sample *s, int first, int count, const char *path)
     assert_int_equal(source_epilogue(problem, &source, &e), LATHE_OK);
     add_source(&source, s->k->source);
     sb_add(&b, "#include \"tuner/device/host_shim.h\"\n");
+    /* A kernel for GPUs only: `asm volatile(...);` is in no language of this machine. */
+    sb_add(&b, "size_t __cvta_generic_to_shared(const void *);\n#define asm\n#define volatile(...)\n");
     for (int i = first; i < first + count; i++) {
         char **defines;
         int n;
@@ -244,7 +251,7 @@ static void compile_all(struct sample *s, const char *path)
     mem_free(command);
 }
 
-static void agree(const char *spec, const struct asserted *a)
+static void agree(const char *spec, const char *arch, const struct asserted *a)
 {
     char path[] = "/tmp/lathe-linear-XXXXXX.cpp";
     const char *each = getenv("LATHE_SAMPLE");
@@ -252,7 +259,7 @@ static void agree(const char *spec, const struct asserted *a)
     int refused = 0;
     if (system("${CXX:-c++} --version >/dev/null 2>&1"))
         skip();
-    open_problem(spec);
+    open_problem(spec, arch);
     open_sample(&s, a);
     draw(&s, each ? atoi(each) : 6);
     int fd = mkstemps(path, 4);
@@ -279,16 +286,18 @@ static void agree(const char *spec, const struct asserted *a)
     problem_free(problem);
 }
 
-static void simt_agrees(void **state) { agree("kernels/linear/spec.lua", &simt); }
-static void mma_agrees(void **state) { agree("kernels/linear/spec.lua", &mma); }
-static void mma_agrees_in_bf16(void **state) { agree("kernels/linear_bf16/spec.lua", &mma); }
-static void epilogue_agrees(void **state) { agree("kernels/linear/spec.lua", &epilogue); }
-static void epilogue_agrees_in_f16(void **state) { agree("kernels/linear_f16/spec.lua", &epilogue); }
+static void simt_agrees(void **state) { agree("kernels/linear/spec.lua", "host", &simt); }
+static void mma_agrees(void **state) { agree("kernels/linear/spec.lua", "host", &mma); }
+static void mma_agrees_in_bf16(void **state) { agree("kernels/linear_bf16/spec.lua", "host", &mma); }
+static void wgmma_agrees(void **state) { agree("kernels/linear/spec.lua", "sm_90a", &wgmma); }
+static void epilogue_agrees(void **state) { agree("kernels/linear/spec.lua", "host", &epilogue); }
+static void epilogue_agrees_in_f16(void **state) { agree("kernels/linear_f16/spec.lua", "host", &epilogue); }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(simt_agrees), cmocka_unit_test(mma_agrees),
-                                       cmocka_unit_test(mma_agrees_in_bf16), cmocka_unit_test(epilogue_agrees),
+                                       cmocka_unit_test(mma_agrees_in_bf16),
+                                       cmocka_unit_test(wgmma_agrees), cmocka_unit_test(epilogue_agrees),
                                        cmocka_unit_test(epilogue_agrees_in_f16)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
