@@ -1,5 +1,6 @@
-/* test_host_guard.c: kernels/linear/guard.cuh on the host: scales from samples of any floats, rows that are too small,
- * also in linear_wgmma_split; and the fallback, which computes all of Y if the guard is raised, lowers it, and touches nothing otherwise. */
+/* test_host_guard.c: kernels/linear/guard.cuh on the host: scales from samples of any floats; rows that are too small,
+ * also in linear_wgmma_split; and the fallback, which computes all of Y if the guard is raised, lowers it, and touches
+ * nothing otherwise. */
 #define HOST_KERNELS "host_guard.cu"
 #include "host_fixture.h"
 #include "base/rng.h"
