@@ -47,8 +47,9 @@ status query_front(struct query *q, const struct query_filter *f, json_t **out, 
 /* What the trials that query_best would list were verified to and on, each once: an array of {tolerance, inputs}. */
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
-/* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, tolerance, inputs, state, created, seconds, trials, ok, best_ms,
- * baseline_ms, speedup. */
+/* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, tolerance, inputs,
+ * state, note (why it failed, or what its numbers must be taken with; else null), created, seconds, trials, ok,
+ * best_ms, baseline_ms, speedup. */
 status query_campaigns(struct query *q, json_t **out, struct err *e);
 
 /* One campaign: the same keys, and baselines [trial], outcomes {name: count}, reasons [{outcome, reason, count}], trials

@@ -10,7 +10,7 @@
 static const char SELECT_CAMPAIGN[] =
     "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, s.name AS strategy, "
     "c.strategy_options AS options, c.seed AS seed, c.tolerance AS tolerance, c.inputs AS inputs, "
-    "c.state AS state, c.created AS created, "
+    "c.state AS state, c.note AS note, c.created AS created, "
     "coalesce(c.seconds, (julianday(coalesce(c.ended, (SELECT t.ended FROM trial t WHERE t.campaign_id = c.id "
     "AND t.ended IS NOT NULL ORDER BY t.number DESC LIMIT 1))) - julianday(c.created)) * 86400) AS seconds, "
     "(SELECT count(*) FROM trial t WHERE t.campaign_id = c.id AND t.role = 'candidate') AS trials, "
@@ -21,7 +21,7 @@ static const char SELECT_CAMPAIGN[] =
     "ORDER BY t.number DESC LIMIT 1) "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { PLAIN_KEYS = 14, BEST_COLUMN = 14, BASELINE_COLUMN = 15 };
+enum { PLAIN_KEYS = 15, BEST_COLUMN = 15, BASELINE_COLUMN = 16 };
 
 /* A seed is an integer; one that a 64-bit signed integer cannot hold is left as text. */
 static json_t *seed_json(const char *digits)

@@ -312,6 +312,16 @@ status store_campaign_begin(struct store *s, const struct campaign_record *c, in
     return st;
 }
 
+status store_campaign_note(struct store *s, int64_t id, const char *note, struct err *e)
+{
+    static const char doing[] = "recording a campaign's note";
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_campaign_note, doing, SQL_VALUES(sql_int(id), sql_text(note)), e);
+    return store_finish(s, st, doing, e);
+}
+
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e)
 {
     static const char doing[] = "recording the campaign's end";

@@ -31,7 +31,10 @@ struct campaign_record {
     uint64_t space_size;
 };
 status store_campaign_begin(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e);
-/* state: "finished", "interrupted", "failed" (running until then). */
+/* Something that its numbers must be taken with. */
+status store_campaign_note(struct store *s, int64_t id, const char *note, struct err *e);
+/* state: "finished", "interrupted", "failed" (running until then). note: why it failed; NULL leaves what
+ * store_campaign_note said. */
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e);
 
 struct trial_record {

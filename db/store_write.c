@@ -166,7 +166,8 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
                      s->sql.path, (long long)id);
     if (!st && r->verification.done)
         st = add_verification(s, id, "trial", &r->verification,
-                              verification_passed(&r->verification) && r->outcome != OUTCOME_wrong, e);
+                              verification_passed(&r->verification) && r->outcome != OUTCOME_wrong &&
+                                  r->outcome != OUTCOME_inaccurate, e);
     if (!st && r->samples.count > 0)
         st = add_measurement(s, id, &r->samples, &r->telemetry, e);
     return st;

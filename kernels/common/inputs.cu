@@ -118,7 +118,7 @@ extern "C" __global__ void lathe_compare_scaled(const void *got, int type, const
                                                 const void *sgemm, long long count, double limit, double unit,
                                                 double least, lathe_partial *out)
 {
-    lathe_partial p = {0, 0, 0, 0, 0, 0};
+    lathe_partial p = {0, 0, 0, 0, 0, 0, 0};
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
         const double g = lathe_read(got, type, i), r = ref[i], s = sgemm ? lathe_read(sgemm, type, i) : r;
         if (s != s || s - s != 0) {

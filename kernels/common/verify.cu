@@ -103,19 +103,41 @@ extern "C" __global__ void lathe_hash(const unsigned int *p, long long bytes, la
     out[lathe_first()] = sum;
 }
 
+// A value as a tensor of the type holds it.
+static __device__ __forceinline__ float lathe_rounded(double v, int type)
+{
+    if (type == LATHE_DTYPE_f16) return lathe_to_float(lathe_from_float<lathe_f16>((float)v));
+    if (type == LATHE_DTYPE_bf16) return lathe_to_float(lathe_from_float<lathe_bf16>((float)v));
+    return (float)v;
+}
+
+// out[thread] = how many elements of p are `value`, when both are rounded to the type. A NaN is like any other.
+extern "C" __global__ void lathe_count_same(const double *p, int type, long long count, double value, lathe_u64 *out)
+{
+    const float wanted = lathe_rounded(value, type);
+    lathe_u64 same = 0;
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
+        const float x = lathe_rounded(p[i], type);
+        same += x == wanted || (x != x && wanted != wanted);
+    }
+    out[lathe_first()] = same;
+}
+
 struct lathe_partial {      // trial/bench.c has the same layout
     double max_abs, max_rel, diff1, diff2, ref2;  // diff1: the sum of |diff|, diff2 of its square
-    lathe_u64 mismatches;
+    lathe_u64 mismatches, idle;                   // idle: that are the common value, exactly, as they should
 };
 
-// An element is right when |got - ref| <= atol + rtol |ref|. Written so that NaN anywhere fails.
+// An element is right when |got - ref| <= atol + rtol |ref|. Written so that NaN anywhere fails. common: a value that
+// many elements may have, as max(z, 0) gives it; NaN if none.
 extern "C" __global__ void lathe_compare(const void *got, int type, const double *ref, long long count, double atol,
-                                         double rtol, lathe_partial *out)
+                                         double rtol, double common, lathe_partial *out)
 {
-    lathe_partial p = {0, 0, 0, 0, 0, 0};
+    lathe_partial p = {0, 0, 0, 0, 0, 0, 0};
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
         double r = ref[i], diff = fabs(lathe_read(got, type, i) - r);
         if (!(diff <= atol + rtol * fabs(r))) p.mismatches++;
+        if (diff == 0 && r == common) p.idle++;
         if (diff > p.max_abs || diff != diff) p.max_abs = diff; // once NaN, always NaN: nothing is greater
         double rel = diff / fabs(r);
         if (r != 0 && (rel > p.max_rel || rel != rel)) p.max_rel = rel;

@@ -46,6 +46,13 @@ bool campaign_must_stop(struct campaign *c)
     return c->interrupted || c->device_gone || c->err.code || (limit > 0 && clock_seconds() - c->started > limit);
 }
 
+void campaign_forget_error(const struct campaign *c, struct verification *v)
+{
+    if (!c->blind) return;
+    v->frobenius = NAN;
+    v->frobenius_limit = 0;
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct campaign *c = timer->data;
@@ -143,10 +150,23 @@ static status run_search(struct campaign *c, struct err *e)
     return LATHE_OK;
 }
 
+/* Errors over outputs that are nearly constant would call any kernel accurate: that is said, and they are not kept. */
+static status say_blind(struct campaign *c, const char *how, struct err *e)
+{
+    char note[400];
+    snprintf(note, sizeof note,
+             "outputs do not tell products apart: %s, so an error would say nothing and is not kept; give a tensor "
+             "`check = ...` in the specification", how);
+    c->blind = true;
+    campaign_note(c, "warning: %s", note);
+    return store_campaign_note(c->store, c->id, note, e);
+}
+
 static status run_all(struct campaign *c, struct campaign_summary *out, struct err *e)
 {
     struct setup_answer answer;
-    status s = bench_prepare(c, &answer, e);
+    status s = bench_prepare(c, true, &answer, e);
+    if (!s && *answer.blind) s = say_blind(c, answer.blind, e);
     if (s) return s;
     campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_STARTED});
     c->progress.phase = "baselines";
@@ -173,15 +193,16 @@ static void default_progress(struct campaign *c)
     if (!p->budget_trials && p->budget_seconds <= 0) p->budget_trials = DEFAULT_TRIALS;
 }
 
-/* The tensors and the exact outputs are the least that a problem needs. */
+/* The tensors and the exact outputs, on the check values too, are the least that a problem needs. */
 static status check_memory(const struct campaign *c, struct err *e)
 {
     struct plan plan;
     status s = plan_tensors(c->problem, &plan, e);
     if (s) return s;
+    double references = problem_has_check(c->problem) ? 2 : 1;
     double bytes = (double)plan_bytes(&plan), have = (double)c->target.limit[LIMIT_memory_bytes];
     for (int i = 0; i < plan.ntensors; i++)
-        if (plan.buffers[i].role == PLAN_OUTPUT) bytes += (double)plan.buffers[i].count * sizeof(double);
+        if (plan.buffers[i].role == PLAN_OUTPUT) bytes += (double)plan.buffers[i].count * references * sizeof(double);
     plan_free(&plan);
     if (have <= 0 || bytes <= have) return LATHE_OK;
     struct strbuf size = {0};

@@ -90,6 +90,7 @@ static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
     if (s) return s;
     x->evaluation.verify = false;
     x->evaluation.measure = true;
+    campaign_forget_error(c, &r.verification);
     if (r.outcome != OUTCOME_ok)
         s = refuse(c, x, &r, e);
     else if (r.verification.done)

@@ -50,6 +50,7 @@ struct campaign {
     int nentrants, nbaselines;
     struct strategy *strategy;
     struct bench_setup setup;
+    bool blind;                 /* an output is nearly constant: errors say nothing, and are not kept */
     int64_t id;
     double started;             /* clock_seconds */
     double time_limit;          /* of one evaluation, seconds */
@@ -69,6 +70,8 @@ struct campaign {
 
 void campaign_emit(struct campaign *c, struct campaign_event *ev);
 void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Where errors say nothing (c->blind): the error and its limit, which was judged by before, are taken out. */
+void campaign_forget_error(const struct campaign *c, struct verification *v);
 /* Interrupted, out of time, or the device is gone. */
 bool campaign_must_stop(struct campaign *c);
 
@@ -84,8 +87,8 @@ void entrants_close(struct campaign *c);
 /* A kernel's text with the problem's epilogue before it; mem_free it. NULL: *e says why. */
 char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e);
 
-/* prepare.c */
-status bench_prepare(struct campaign *c, struct setup_answer *answer, struct err *e);
+/* prepare.c. check: candidates are to be verified on the specification's check values too, if it has any. */
+status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e);
 
 /* trials.c */
 struct batch_item {

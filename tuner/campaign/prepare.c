@@ -51,11 +51,12 @@ static status setup_plans(const struct problem *p, const struct target *t, struc
     return LATHE_OK;
 }
 
-status bench_prepare(struct campaign *c, struct setup_answer *answer, struct err *e)
+status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e)
 {
     const struct problem *p = c->problem;
     struct bench_setup *b = &c->setup;
     b->tolerance = p->tolerance;
+    b->check = check && problem_has_check(p) && c->request->inputs == INPUTS_default;
     char *text;
     status s = reference_source(p, &text, e);
     if (s) return s;

@@ -262,6 +262,7 @@ static status close_trial(struct run *run, struct trial *t, struct err *e)
     struct campaign *c = run->c;
     t->result.stage.compile = t->compile_seconds;
     t->result.stage.compile_cached = t->compile_cached;
+    campaign_forget_error(c, &t->result.verification);
     status s = store_trial_end(c->store, t->id, &t->result, e);
     if (s) return s;
     bool baseline = t->entrant->kernel->baseline;

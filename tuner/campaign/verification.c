@@ -165,7 +165,7 @@ static status verify_all(struct verifying *v, struct err *e)
 {
     const struct verification_request *r = v->request;
     struct setup_answer measure;
-    status s = bench_prepare(v->c, &measure, e);
+    status s = bench_prepare(v->c, false, &measure, e);
     for (int i = 0; i < r->ninputs && !s; i++) {
         uint64_t seed = splitmix64(r->seed ^ (0x1a7e + (uint64_t)r->inputs[i]));
         if (i) s = executor_inputs(v->c->executor, r->inputs[i], seed, &measure, e);

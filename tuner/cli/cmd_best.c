@@ -23,6 +23,16 @@ static const struct option_row best_options[] = {
     {0},
 };
 
+/* Is the best of what was asked for without an error, so that it is on no front? */
+static bool any_blind(struct query *q, const struct query_filter *f)
+{
+    json_t *best = NULL;
+    struct err ignored = {0};
+    bool blind = !query_best(q, f, &best, &ignored) && report_is_blind(json_array_get(best, 0));
+    json_decref(best);
+    return blind;
+}
+
 static status best_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct best_args *args = p;
@@ -35,7 +45,10 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
     f.top = (int)(args->top || args->front ? args->top : DEFAULT_TOP);
     json_t *best = NULL;
     s = args->front ? query_front(q, &f, &best, e) : query_best(q, &f, &best, e);
-    if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0)) {
+    if (args->front && s == LATHE_OK && json_array_size(best) == 0 && any_blind(q, &f)) {
+        s = err_set(e, LATHE_NOTHING, "no error is known of what there is: outputs do not tell products apart\n"
+                                      "`lathe best` lists them, `lathe show` says more");
+    } else if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0)) {
         s = selection_nothing(&args->selection, q, e);
     } else if (s == LATHE_OK && args->json) {
         s = out_json(best, e);

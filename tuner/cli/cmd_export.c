@@ -235,6 +235,14 @@ static status make_source(const json_t *provenance, const char *db, bool torch, 
     return s;
 }
 
+static void warn_if_blind(const json_t *trial)
+{
+    if (report_is_blind(trial))
+        fprintf(stderr, "warning: how accurate trial %lld is is not known: its outputs do not tell products apart; "
+                        "`lathe show %lld` says more\n",
+                (long long)tree_int(trial, "id"), (long long)tree_int(trial, "campaign"));
+}
+
 /* The time is the one that the winner was chosen by. */
 static void tell(const json_t *trial, const char *file)
 {
@@ -277,6 +285,8 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
         s = out_text(sb_str(&source), source.len, e);
     else if (s == LATHE_OK && (s = file_write_atomic(args->output, sb_str(&source), source.len, e)) == LATHE_OK)
         tell(trial, args->output);
+    if (s == LATHE_OK)
+        warn_if_blind(trial);
     sb_free(&source);
     json_decref(provenance);
     query_close(q);

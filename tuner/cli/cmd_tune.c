@@ -254,6 +254,8 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
     if (s != LATHE_OK)
         return s;
+    int one = 1;
+    s = inputs_of_problem(problem, true, &inputs, &one, e);
     for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
         if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)
             err_prefix(e, "--tolerance");

@@ -189,6 +189,8 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     struct problem *problem = NULL;
     if (s == LATHE_OK)
         s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
+    if (s == LATHE_OK)
+        s = inputs_of_problem(problem, args->inputs.count > 0, inputs, &ninputs, e);
     for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
         if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)
             err_prefix(e, "--tolerance");

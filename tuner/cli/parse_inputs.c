@@ -50,6 +50,22 @@ status parse_inputs_list(const struct text_list *texts, enum inputs out[INPUTS_C
     return s;
 }
 
+status inputs_of_problem(const struct problem *p, bool named, enum inputs *list, int *n, struct err *e)
+{
+    int kept = 0;
+    if (problem_has_check(p))
+        return LATHE_OK;
+    for (int i = 0; i < *n; i++) {
+        if (list[i] != INPUTS_check)
+            list[kept++] = list[i];
+        else if (named)
+            return err_set(e, LATHE_USAGE, "--inputs check: no tensor of %s has `check = ...` in its specification",
+                           p->name);
+    }
+    *n = kept;
+    return LATHE_OK;
+}
+
 void inputs_help(struct strbuf *b)
 {
     sb_add(b, "\nclasses of inputs (--inputs):\n");

@@ -4,11 +4,16 @@
 
 #include "cli/options.h"
 #include "model/inputs.h"
+#include "model/problem.h"
 
 /* LATHE_USAGE names the nearest and what there is. */
 status parse_inputs(const char *name, enum inputs *out, struct err *e);
 /* Of "a,b" texts, each class once, in the order given; all of them where there are no texts. */
 status parse_inputs_list(const struct text_list *texts, enum inputs out[INPUTS_COUNT], int *n, struct err *e);
+
+/* Is there such a class of p's inputs? LATHE_USAGE: `check`, and no tensor has check values; where the classes were not
+ * named, it is left out of them instead. */
+status inputs_of_problem(const struct problem *p, bool named, enum inputs *list, int *n, struct err *e);
 
 void inputs_help(struct strbuf *b);
 

@@ -175,7 +175,7 @@ static void baseline(struct progress *p, const struct campaign_event *ev)
     bool timed = ev->result->outcome == OUTCOME_ok || ev->result->outcome == OUTCOME_inaccurate;
     if (timed) {
         sb_addf(&b, "%.4g ms", ev->result->time_ms);
-        if (ev->result->verification.done)
+        if (ev->result->verification.done && !isnan(ev->result->verification.frobenius))
             sb_addf(&b, ", error %.1e", ev->result->verification.frobenius);
         if (ev->result->outcome != OUTCOME_ok)
             sb_addf(&b, " (%s)", outcome_name(ev->result->outcome));

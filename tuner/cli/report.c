@@ -2,6 +2,7 @@
  * compared by eye: as many as give the smallest three significant digits behind its first. */
 #include "cli/report.h"
 #include "cli/table.h"
+#include "model/inputs.h"
 #include <math.h>
 #include <string.h>
 
@@ -225,6 +226,26 @@ static void common_line(struct strbuf *b, const json_t *trial, const struct tria
     sb_free(&line);
 }
 
+bool report_is_blind(const json_t *trial)
+{
+    const char *outcome = tree_text(trial, "outcome");
+    bool verified = !strcmp(outcome, "ok") || !strcmp(outcome, "inaccurate");
+    return verified && inputs_plain((enum inputs)inputs_parse(tree_text(trial, "inputs"))) &&
+           isnan(tree_number(trial, "error"));
+}
+
+static void blind_line(struct strbuf *b, const json_t *best)
+{
+    for (size_t i = 0; i < json_array_size(best); i++) {
+        const json_t *trial = json_array_get(best, i);
+        if (!report_is_blind(trial))
+            continue;
+        sb_addf(b, "\nwarning: no error where outputs do not tell products apart; `lathe show %lld` says more\n",
+                (long long)tree_int(trial, "campaign"));
+        return;
+    }
+}
+
 static void print_trials(struct strbuf *b, const json_t *best, const json_t *baselines, bool common, bool front)
 {
     struct trial_layout l = layout_of(best, baselines);
@@ -273,6 +294,8 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
         best_row(t, json_array_get(baselines, i), &l, "base");
     table_print(t, b);
     table_free(t);
+    if (common)
+        blind_line(b, best);
 }
 
 void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common)
@@ -322,6 +345,9 @@ void report_campaign(struct strbuf *b, const json_t *campaign)
     sb_addf(b, "; %lld trial%s: ", count, count == 1 ? "" : "s");
     outcome_counts(b, json_object_get(campaign, "outcomes"));
     sb_add(b, "\n");
+    if (*tree_text(campaign, "note"))
+        sb_addf(b, "%s: %s\n", strcmp(tree_text(campaign, "state"), "failed") ? "warning" : "reason",
+                tree_text(campaign, "note"));
 }
 
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns)

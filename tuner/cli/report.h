@@ -19,16 +19,19 @@ void report_tolerance(struct strbuf *b, const json_t *tolerance);
 /* "BM=128 BN=64" from {name: value}, in the object's order. */
 void report_configuration(struct strbuf *b, const json_t *configuration);
 
+/* Was a trial verified on outputs that do not tell products apart, so that it has no error (docs/method.md)? */
+bool report_is_blind(const json_t *trial);
+
 /* best: array of trials, best first; baselines: array of trials or NULL, shown in the same columns below. Columns for
  * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them; `common` says above the
- * table what they share. */
+ * table what they share, and below it whether any is blind. */
 void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
 
 /* query_front's trials: the same columns, their parameter FORMAT (of a product's numbers) where there is one, and the
  * outcome. */
 void report_front(struct strbuf *b, const json_t *front);
 
-/* One campaign in three lines: what it was, what is right in it, and how it went. */
+/* One campaign in three lines: what it was, what is right in it, and how it went; a fourth with its note, if any. */
 void report_campaign(struct strbuf *b, const json_t *campaign);
 /* Why trials failed: outcome, how often, the reason in one line, cut to fit `columns` (0: no terminal; 500). */
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns);

@@ -2,6 +2,7 @@
  * of it other formats share. */
 #include "base/mem.h"
 #include "export/internal.h"
+#include "model/inputs.h"
 #include "model/source.h"
 #include <string.h>
 
@@ -66,6 +67,20 @@ static void number_text(struct strbuf *b, const json_t *trial, const char *key, 
     if (json_is_number(v)) sb_addf(b, fmt, json_number_value(v));
 }
 
+/* A trial that was verified by a norm has an error, unless its outputs tell nothing (docs/method.md). */
+static void error_text(struct strbuf *b, const struct problem *p, const json_t *trial)
+{
+    bool plain = inputs_plain((enum inputs)inputs_parse(text_of(trial, "inputs")));
+    if (plain && !json_is_number(json_object_get(trial, "error"))) {
+        sb_add(b, "not known: the outputs that it was verified by do not tell products apart");
+        return;
+    }
+    number_text(b, trial, "error", "relative Frobenius %.3g, ");
+    number_text(b, trial, "max_abs", "largest absolute %.3g, ");
+    sb_add(b, p->reference.kind == REFERENCE_GEMM ? "against a reference in double"
+                                                  : "against the specification's reference kernel");
+}
+
 /* The tolerance that the trial was verified with, and what on, if that were not the specification's fills. */
 static void tolerance_text(struct strbuf *b, const struct problem *p, const char *inputs)
 {
@@ -98,10 +113,7 @@ void export_provenance(struct exporter *x)
     times_text(&line, trial);
     comment(x, "time", sb_str(&line));
     sb_free(&line);
-    number_text(&line, trial, "error", "relative Frobenius %.3g, ");
-    number_text(&line, trial, "max_abs", "largest absolute %.3g, ");
-    sb_add(&line, x->p->reference.kind == REFERENCE_GEMM ? "against a reference in double"
-                                                         : "against the specification's reference kernel");
+    error_text(&line, x->p, trial);
     comment(x, "error", sb_str(&line));
     sb_free(&line);
     tolerance_text(&line, x->p, text_of(trial, "inputs"));

@@ -27,6 +27,11 @@ int inputs_plain(enum inputs i)
     return (unsigned)i < INPUTS_COUNT && classes[i].plain;
 }
 
+int inputs_specified(enum inputs i)
+{
+    return i == INPUTS_default || i == INPUTS_check;
+}
+
 int inputs_parse(const char *name)
 {
     for (int i = 0; name && i < INPUTS_COUNT; i++)

@@ -6,6 +6,7 @@
 /* name, does it keep the specification's tolerance (else each element is compared relative to sum |x| |w|), what it is */
 #define INPUTS_TABLE(X)                                                                                                \
     X(default, 1, "the specification's fills")                                                                         \
+    X(check, 1, "the specification's `check` values, and fills where there are none")                                  \
     X(normal, 1, "normal values, of the deviation that the specification's fills have")                                \
     X(zeros, 1, "zeros everywhere")                                                                                    \
     X(ones, 1, "ones everywhere")                                                                                      \
@@ -28,6 +29,7 @@ enum inputs {
 const char *inputs_name(enum inputs i);
 const char *inputs_text(enum inputs i);
 int inputs_plain(enum inputs i);            /* the specification's tolerance holds as it is */
+int inputs_specified(enum inputs i);        /* the specification says the values of every tensor */
 int inputs_parse(const char *name);         /* -1 if unknown */
 
 #endif

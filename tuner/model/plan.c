@@ -63,6 +63,12 @@ static status build_buffer(struct builder *b, const struct tensor *t, enum plan_
         TRY(expr_eval_double(t->fill_a, b->slots, &out->fill_a, b->e));
         TRY(expr_eval_double(t->fill_b, b->slots, &out->fill_b, b->e));
     }
+    out->has_check = role == PLAN_INPUT && t->check_a;
+    if (out->has_check) {
+        out->check = t->check;
+        TRY(expr_eval_double(t->check_a, b->slots, &out->check_a, b->e));
+        TRY(expr_eval_double(t->check_b, b->slots, &out->check_b, b->e));
+    }
     return LATHE_OK;
 }
 

@@ -21,6 +21,9 @@ struct plan_buffer {
     int64_t count;              /* elements; 0: not needed */
     enum fill_kind fill;
     double fill_a, fill_b;
+    bool has_check;             /* of an input: other values, on which candidates are verified besides */
+    enum fill_kind check;
+    double check_a, check_b;
     enum zero_kind zero;
 };
 

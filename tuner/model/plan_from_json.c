@@ -60,18 +60,23 @@ static void read_shape(struct record *r, struct plan_buffer *b)
 
 static void read_buffer(struct record *r, struct plan_buffer *b)
 {
-    int dtype = 0, role = 0, fill = 0, zero = 0;
+    int dtype = 0, role = 0, fill = 0, check = 0, zero = 0;
     record_text(r, "name", b->name, sizeof b->name);
     record_name(r, "dtype", dtype_parse, &dtype);
     record_name(r, "role", parse_role, &role);
     record_name(r, "fill", parse_fill, &fill);
+    record_bool(r, "has_check", &b->has_check);
+    record_name(r, "check", parse_fill, &check);
     record_name(r, "zero", parse_zero, &zero);
     b->dtype = (enum dtype)dtype;
     b->role = (enum plan_role)role;
     b->fill = (enum fill_kind)fill;
+    b->check = (enum fill_kind)check;
     b->zero = (enum zero_kind)zero;
     record_double(r, "fill_a", &b->fill_a);
     record_double(r, "fill_b", &b->fill_b);
+    record_double(r, "check_a", &b->check_a);
+    record_double(r, "check_b", &b->check_b);
     read_shape(r, b);
 }
 

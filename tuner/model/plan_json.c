@@ -33,6 +33,10 @@ static json_t *buffer_to_json(const struct plan_buffer *b)
     set_text(j, "fill", plan_fill_names[b->fill]);
     json_object_set_new(j, "fill_a", record_number(b->fill_a));
     json_object_set_new(j, "fill_b", record_number(b->fill_b));
+    json_object_set_new(j, "has_check", json_boolean(b->has_check));
+    set_text(j, "check", plan_fill_names[b->check]);
+    json_object_set_new(j, "check_a", record_number(b->check_a));
+    json_object_set_new(j, "check_b", record_number(b->check_b));
     set_text(j, "zero", plan_zero_names[b->zero]);
     return j;
 }

@@ -34,6 +34,8 @@ static void tensor_clear(struct tensor *t)
         expr_free(t->shape[i]);
     expr_free(t->fill_a);
     expr_free(t->fill_b);
+    expr_free(t->check_a);
+    expr_free(t->check_b);
     expr_free(t->when);
 }
 
@@ -214,6 +216,14 @@ int problem_find_dim(const struct problem *p, const char *name)
 int problem_find_tensor(const struct problem *p, const char *name)
 {
     FIND_NAME(p->tensors, p->ntensors, name);
+}
+
+bool problem_has_check(const struct problem *p)
+{
+    for (int i = 0; i < p->ntensors; i++)
+        if (p->tensors[i].check_a)
+            return true;
+    return false;
 }
 
 static int find_scalar(const struct problem *p, const char *name)

@@ -45,6 +45,8 @@ struct tensor {
     bool output;
     enum fill_kind fill;                            /* inputs only */
     struct expr *fill_a, *fill_b;
+    enum fill_kind check;                           /* inputs only: what candidates are verified on besides */
+    struct expr *check_a, *check_b;                 /* NULL: nothing, it keeps its fill */
     struct expr *when;                              /* workspace only, NULL = always */
     enum zero_kind zero;                            /* workspace only */
 };
@@ -199,6 +201,7 @@ int problem_find_kernel(const struct problem *p, const char *name);     /* -1 */
 status problem_kernel_named(const struct problem *p, const char *name, bool to_tune, int *out, struct err *e);
 int problem_find_dim(const struct problem *p, const char *name);
 int problem_find_tensor(const struct problem *p, const char *name);
+bool problem_has_check(const struct problem *p);                        /* some tensor has check values */
 
 /* --size NAME=VALUE. Refuses (LATHE_USAGE) unknown names (with the nearest), values < 1 and sizes that
  * problem_check_size refuses: then the size stays what it was. */

@@ -90,37 +90,49 @@ status read_tensor(struct reader *r, const struct kernel *k, const struct table 
     return LATHE_OK;
 }
 
-static status read_fill(struct reader *r, json_t *j, struct tensor *out)
+/* uniform(low, high) or normal(mean, deviation) of an input; key: "fill" or "check". */
+static status read_values(struct reader *r, json_t *j, const char *key, bool output, enum fill_kind *kind,
+                          struct expr **first, struct expr **second)
 {
     static const char *const keys[] = {NULL};
     static const struct table_form uniform = {"uniform(low, high) or normal(mean, deviation)", "uniform", 2, 2, keys};
     struct table_form form = uniform;
     struct table t;
-    size_t mark = at_enter(r, ".fill");
-    if (!j) {
-        out->fill_a = expr_literal(value_float(0));
-        out->fill_b = expr_literal(value_float(1));
-        TRY(expr_bind(out->fill_a, &r->p->scope, r->e));
-        TRY(expr_bind(out->fill_b, &r->p->scope, r->e));
-        at_leave(r, mark);
-        return LATHE_OK;
-    }
-    if (out->output)
-        return read_fail(r, "an output has no fill: kernels write it");
+    size_t mark = at_enter(r, ".%s", key);
+    if (output)
+        return read_fail(r, "an output has no %s: kernels write it", key);
     if (strcmp(node_tag(j), "normal") == 0) {
         form.tag = "normal";
-        out->fill = FILL_NORMAL;
+        *kind = FILL_NORMAL;
     }
     TRY(read_table(r, j, &form, &t));
-    TRY(read_formula(r, table_item(&t, 0), WANT_NUMBER, &r->p->scope, NULL, &out->fill_a));
-    TRY(read_formula(r, table_item(&t, 1), WANT_NUMBER, &r->p->scope, NULL, &out->fill_b));
+    TRY(read_formula(r, table_item(&t, 0), WANT_NUMBER, &r->p->scope, NULL, first));
+    TRY(read_formula(r, table_item(&t, 1), WANT_NUMBER, &r->p->scope, NULL, second));
     at_leave(r, mark);
     return LATHE_OK;
 }
 
+static status default_fill(struct reader *r, struct tensor *out)
+{
+    out->fill_a = expr_literal(value_float(0));
+    out->fill_b = expr_literal(value_float(1));
+    TRY(expr_bind(out->fill_a, &r->p->scope, r->e));
+    return expr_bind(out->fill_b, &r->p->scope, r->e);
+}
+
+static status read_fills(struct reader *r, const struct table *t, struct tensor *out)
+{
+    json_t *fill = table_get(t, "fill"), *check = table_get(t, "check");
+    if (fill)
+        TRY(read_values(r, fill, "fill", out->output, &out->fill, &out->fill_a, &out->fill_b));
+    else
+        TRY(default_fill(r, out));
+    return check ? read_values(r, check, "check", out->output, &out->check, &out->check_a, &out->check_b) : LATHE_OK;
+}
+
 static status read_tensors(struct reader *r, json_t *j)
 {
-    static const char *const keys[] = {"fill", "output", NULL};
+    static const char *const keys[] = {"fill", "check", "output", NULL};
     static const struct table_form form = {"{ \"X\", \"f32\", { \"M\", \"K\" } }", NULL, 3, 3, keys};
     struct problem *p = r->p;
     struct table list, t;
@@ -137,7 +149,7 @@ static status read_tensors(struct reader *r, json_t *j)
         at_leave(r, mark);
         at_enter(r, ".%s", p->tensors[i].name);
         TRY(read_flag(r, &t, "output", &p->tensors[i].output));
-        TRY(read_fill(r, table_get(&t, "fill"), &p->tensors[i]));
+        TRY(read_fills(r, &t, &p->tensors[i]));
         at_leave(r, mark);
         if (p->tensors[i].output) {
             outputs++;

@@ -107,23 +107,31 @@ status problem_check_gemm(const struct problem *p, const struct kernel *k, const
     return s;
 }
 
-static status check_fill(const struct tensor *t, const struct value *slots, struct err *e)
+/* key: "fill" or "check" */
+static status check_values(const char *tensor, const char *key, enum fill_kind kind, const struct expr *first,
+                           const struct expr *second, const struct value *slots, struct err *e)
 {
     double a, b;
-    if (t->output)
-        return LATHE_OK;
-    status s = expr_eval_double(t->fill_a, slots, &a, e);
+    status s = expr_eval_double(first, slots, &a, e);
     if (!s)
-        s = expr_eval_double(t->fill_b, slots, &b, e);
+        s = expr_eval_double(second, slots, &b, e);
     if (s) {
-        err_prefix(e, "%s: fill", t->name);
+        err_prefix(e, "%s: %s", tensor, key);
         return s;
     }
-    bool uniform = t->fill == FILL_UNIFORM;
+    bool uniform = kind == FILL_UNIFORM;
     if (isfinite(a) && isfinite(b) && (uniform ? a <= b : b >= 0))
         return LATHE_OK;
-    return err_set(e, LATHE_SPEC, "%s: fill: %s(%g, %g): expected %s", t->name, uniform ? "uniform" : "normal", a, b,
+    return err_set(e, LATHE_SPEC, "%s: %s: %s(%g, %g): expected %s", tensor, key, uniform ? "uniform" : "normal", a, b,
                    uniform ? "finite bounds, the lower first" : "a finite mean and a deviation of 0 or more");
+}
+
+static status check_fills(const struct tensor *t, const struct value *slots, struct err *e)
+{
+    if (t->output)
+        return LATHE_OK;
+    TRY(check_values(t->name, "fill", t->fill, t->fill_a, t->fill_b, slots, e));
+    return t->check_a ? check_values(t->name, "check", t->check, t->check_a, t->check_b, slots, e) : LATHE_OK;
 }
 
 static status check_bias(const struct problem *p, const struct value *slots, struct err *e)
@@ -144,7 +152,7 @@ static status check_size(const struct problem *p, const struct value *slots, str
     double flops, bytes;
     for (int i = 0; i < p->ntensors; i++) {
         TRY(tensor_shape(&p->tensors[i], slots, false, shape, &count, e));
-        TRY(check_fill(&p->tensors[i], slots, e));
+        TRY(check_fills(&p->tensors[i], slots, e));
     }
     if (p->reference.kind == REFERENCE_GEMM) {
         status s = problem_check_gemm(p, NULL, &p->reference.gemm, e);

@@ -1,5 +1,5 @@
-/* bench.c: see bench.h. Invariants: inputs hold exactly what `seed` and `inputs` give, or seed is 0; `exact`, and for
- * scaled inputs `scale` and `sgemm`, belong to them. */
+/* bench.c: see bench.h. Invariants: inputs hold exactly what `seed` and `now->inputs` give, or seed is 0; `exact` of
+ * either answers, and for scaled inputs `scale` and `sgemm`, belong to the seed. */
 #include "trial/bench_private.h"
 #include "base/mem.h"
 #include <math.h>
@@ -26,10 +26,38 @@ static status load_support(struct bench *b, struct err *e)
                   {"lathe_hash", &b->hash_words},
                   {"lathe_compare", &b->compare},
                   {"lathe_compare_scaled", &b->compare_scaled},
-                  {"lathe_upcast", &b->upcast}};
+                  {"lathe_upcast", &b->upcast},
+                  {"lathe_count_same", &b->count_same}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted && !s; i++)
         s = b->ops->function(b->dev, b->support, wanted[i].name, wanted[i].at, e);
     return s;
+}
+
+static status alloc_answers(struct bench *b, struct answers *a, struct err *e)
+{
+    const struct plan *t = &b->setup.tensors;
+    size_t n = (size_t)t->ntensors + 1;
+    a->exact = mem_zalloc(n, sizeof *a->exact);
+    a->hash = mem_zalloc(n, sizeof *a->hash);
+    a->same = mem_zalloc(n, sizeof *a->same);
+    a->common = mem_zalloc(n, sizeof *a->common);
+    a->sgemm_error = NAN;
+    for (int i = 0; i < t->ntensors; i++) {
+        const struct plan_buffer *p = bench_tensor(b, i);
+        if (p->role != PLAN_OUTPUT) continue;
+        status s = guarded_alloc(b->ops, b->dev, (uint64_t)p->count * sizeof(double), &a->exact[i], e);
+        if (s) return err_prefix(e, "the reference of tensor %s", p->name);
+    }
+    return LATHE_OK;
+}
+
+static void free_answers(struct bench *b, struct answers *a)
+{
+    for (int i = 0; a->exact && i < b->setup.tensors.ntensors; i++) guarded_release(b->ops, b->dev, &a->exact[i]);
+    mem_free(a->exact);
+    mem_free(a->hash);
+    mem_free(a->same);
+    mem_free(a->common);
 }
 
 static status alloc_tensors(struct bench *b, struct err *e)
@@ -37,19 +65,15 @@ static status alloc_tensors(struct bench *b, struct err *e)
     const struct plan *t = &b->setup.tensors;
     size_t n = (size_t)t->ntensors + 1;
     b->tensors = mem_zalloc(n, sizeof *b->tensors);
-    b->exact = mem_zalloc(n, sizeof *b->exact);
     b->scale = mem_zalloc(n, sizeof *b->scale);
     b->sgemm = mem_zalloc(n, sizeof *b->sgemm);
     b->address = mem_zalloc(n, sizeof *b->address);
-    b->hash = mem_zalloc(n, sizeof *b->hash);
     for (int i = 0; i < t->ntensors; i++) {
         const struct plan_buffer *p = bench_tensor(b, i);
         if (p->dtype != DTYPE_f32 && !dtype_is_16_bit_float(p->dtype))
             return err_set(e, LATHE_SPEC, "tensor %s is %s: problem tensors are f32, f16 or bf16 in this version",
                            p->name, dtype_name(p->dtype));
         status s = guarded_alloc(b->ops, b->dev, (uint64_t)plan_buffer_bytes(p), &b->tensors[i], e);
-        if (!s && p->role == PLAN_OUTPUT)
-            s = guarded_alloc(b->ops, b->dev, (uint64_t)p->count * sizeof(double), &b->exact[i], e);
         if (s) return err_prefix(e, "tensor %s", p->name);
         b->address[i] = b->tensors[i].data;
     }
@@ -63,10 +87,12 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
     out->ops = ops;
     out->dev = d;
     out->setup = *setup;
-    out->sgemm_error = NAN;
+    out->now = &out->timed;
     memset(setup, 0, sizeof *setup);
     status s = load_support(out, e);
     if (!s) s = alloc_tensors(out, e);
+    if (!s) s = alloc_answers(out, &out->timed, e);
+    if (!s && out->setup.check) s = alloc_answers(out, &out->check, e);
     if (!s) s = guarded_alloc(ops, d, BENCH_MAX_BLOCKS * BENCH_THREADS * sizeof(struct partial), &out->scratch, e);
     if (!s) s = guarded_alloc(ops, d, (uint64_t)t->limit[LIMIT_l2_bytes] * 2 / 4 * 4 + 4, &out->flush, e);
     if (s) bench_close(out);
@@ -78,21 +104,31 @@ void bench_close(struct bench *b)
     if (!b->ops) return;
     for (int i = 0; b->tensors && i < b->setup.tensors.ntensors; i++) {
         guarded_release(b->ops, b->dev, &b->tensors[i]);
-        if (b->exact) guarded_release(b->ops, b->dev, &b->exact[i]);
         if (b->scale) guarded_release(b->ops, b->dev, &b->scale[i]);
         if (b->sgemm) guarded_release(b->ops, b->dev, &b->sgemm[i]);
     }
+    free_answers(b, &b->timed);
+    free_answers(b, &b->check);
     guarded_release(b->ops, b->dev, &b->scratch);
     guarded_release(b->ops, b->dev, &b->flush);
     if (b->support) b->ops->unload(b->dev, b->support);
     mem_free(b->tensors);
-    mem_free(b->exact);
     mem_free(b->scale);
     mem_free(b->sgemm);
     mem_free(b->address);
-    mem_free(b->hash);
     bench_setup_free(&b->setup);
     memset(b, 0, sizeof *b);
+}
+
+status bench_add_up(struct bench *b, uint32_t blocks, uint64_t *sum, struct err *e)
+{
+    size_t n = (size_t)blocks * BENCH_THREADS;
+    uint64_t *sums = mem_alloc(n * sizeof *sums);
+    status s = b->ops->copy_out(b->dev, sums, b->scratch.data, n * sizeof *sums, e);
+    *sum = 0;
+    for (size_t i = 0; i < n && !s; i++) *sum += sums[i];
+    mem_free(sums);
+    return s;
 }
 
 static status hash_words(struct bench *b, dev_ptr at, uint64_t bytes, uint64_t *hash, struct err *e)
@@ -101,14 +137,7 @@ static status hash_words(struct bench *b, dev_ptr at, uint64_t bytes, uint64_t *
     uint32_t blocks = bench_blocks(size / 4);
     void *args[] = {&at, &size, &b->scratch.data};
     status s = bench_run_support(b, b->hash_words, blocks, args, e);
-    if (s) return s;
-    size_t n = (size_t)blocks * BENCH_THREADS;
-    uint64_t *sums = mem_alloc(n * sizeof *sums);
-    s = b->ops->copy_out(b->dev, sums, b->scratch.data, n * sizeof *sums, e);
-    *hash = 0;
-    for (size_t i = 0; i < n && !s; i++) *hash += sums[i];
-    mem_free(sums);
-    return s;
+    return s ? s : bench_add_up(b, blocks, hash, e);
 }
 
 status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e)
@@ -116,9 +145,9 @@ status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e)
     return hash_words(b, b->address[tensor], b->tensors[tensor].bytes, hash, e);
 }
 
-status bench_hash_exact(struct bench *b, int tensor, uint64_t *hash, struct err *e)
+status bench_hash_exact(struct bench *b, const struct answers *a, int tensor, uint64_t *hash, struct err *e)
 {
-    return hash_words(b, b->exact[tensor].data, b->exact[tensor].bytes, hash, e);
+    return hash_words(b, a->exact[tensor].data, a->exact[tensor].bytes, hash, e);
 }
 
 status bench_poison_outputs(struct bench *b, struct err *e)

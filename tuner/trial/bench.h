@@ -1,5 +1,6 @@
 /* bench.h: a problem set up on a device: its tensors filled, its exact answer known. Lives in the device worker for a
- * whole campaign; every trial is verified and timed on it. */
+ * whole campaign; every trial is verified and timed on it. Where the specification has `check` values, the answers on
+ * those are known too, and the inputs go from one to the other by filling again what differs (bench_use). */
 #ifndef LATHE_TRIAL_BENCH_H
 #define LATHE_TRIAL_BENCH_H
 
@@ -18,10 +19,23 @@ struct bench_setup {                /* what the coordinator sends once */
     char *support_image;            /* verify.cu, compiled */
     char *reference_image;          /* the reference kernel's, or NULL: the support image */
     struct tolerance tolerance;
+    bool check;                     /* candidates are verified on the check inputs (INPUTS_check) too */
 };
 status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e);
 json_t *bench_setup_to_json(const struct bench_setup *s);
 void bench_setup_free(struct bench_setup *s);
+
+/* What is right on inputs of one class, and how far from it a result may be. */
+struct answers {
+    enum inputs inputs;
+    struct guarded *exact;          /* one a tensor: an output's reference in double; empty for inputs */
+    uint64_t *hash;                 /* one a tensor: of an input as filled, of an output's reference */
+    char reference[16];             /* "fp64", "sgemm" or "kernel" */
+    double sgemm_error;             /* relative Frobenius error of the GEMM that sums in float32; NaN: not known */
+    double frobenius_limit;         /* 0: none */
+    double *same;                   /* one a tensor: of an output, the share of its most common value */
+    double *common;                 /* that value; NaN: not known */
+};
 
 struct bench {
     const struct dev_ops *ops;
@@ -29,21 +43,17 @@ struct bench {
     struct bench_setup setup;       /* owned */
     struct guarded *tensors;        /* one a tensor */
     dev_ptr *address;               /* their data */
-    struct guarded *exact;          /* one a tensor: an output's reference in double; empty for inputs */
     struct guarded *scale, *sgemm;  /* one a tensor, for scaled inputs: what errors of an output are relative to, in double;
                                        what the GEMM that sums in float32 gives, in the output's type */
-    uint64_t *hash;                 /* one a tensor: of an input as filled, of an output's reference */
     struct dev_module *support;
-    struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast;
+    struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast, *count_same;
     struct dev_function *fill_class, *compare_scaled;
     struct guarded scratch;         /* partial results, one a thread */
     struct guarded flush;           /* larger than the L2 */
     uint64_t seed;                  /* of the inputs now in the tensors; 0: none */
-    char reference[16];             /* "fp64", "sgemm" or "kernel" */
-    double sgemm_error;             /* relative Frobenius error of the GEMM that sums in float32; NaN: not known */
-    double frobenius_limit;         /* 0: none */
-    enum inputs inputs;             /* their class */
-    bool scaled;                    /* each element is compared by its own scale: not inputs_plain(inputs) */
+    struct answers timed, check;    /* on the inputs that are timed; on the check inputs, if setup.check */
+    struct answers *now;            /* those of the inputs now in the tensors */
+    bool scaled;                    /* each element is compared by its own scale: not inputs_plain(timed.inputs) */
     double sgemm_scaled;            /* then: the largest error of that GEMM over its scale; NaN: there is none */
     double scaled_limit;            /* then: the limit on that of a candidate */
 };
@@ -53,22 +63,29 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
                   struct bench *out, struct err *e);
 void bench_close(struct bench *b);
 
-/* Fills the inputs from the seed, computes the exact outputs and the own error of the GEMM that sums in float32. */
+/* Fills the inputs from the seed, computes the exact outputs and the own error of the GEMM that sums in float32; on the
+ * check inputs too, if setup.check. `timed` is in use then. */
 status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e);
+/* Brings the inputs of `timed` or `check` into the tensors: those that have check values are filled again. Queued. */
+status bench_use(struct bench *b, struct answers *which, struct err *e);
+/* "100 % of Y are 0" if an output is nearly constant, on all inputs that there are answers on: then an error of it says
+ * little of a kernel. "" if none is. */
+void bench_blind(const struct bench *b, char *text, size_t size);
 
 /* Fills outputs (not inputs) with NaN. */
 status bench_poison_outputs(struct bench *b, struct err *e);
 /* Hash of a tensor's bytes now; of an output's reference. */
 status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e);
-status bench_hash_exact(struct bench *b, int tensor, uint64_t *hash, struct err *e);
+status bench_hash_exact(struct bench *b, const struct answers *a, int tensor, uint64_t *hash, struct err *e);
 /* Evicts the L2. Queued. */
 status bench_flush(struct bench *b, struct err *e);
 
 struct comparison {
     double max_abs, max_rel, frobenius;
-    double mean_abs, rms;           /* of got - ref */
+    double mean_abs, rms;           /* of got - ref, where not idle */
     double scaled;                  /* the largest |got - ref| over its scale; NaN unless b->scaled */
     int64_t elements, mismatches;
+    int64_t idle;                   /* elements that are the output's most common value, exactly, as they should */
 };
 /* Output tensor against its reference, over the device. */
 status bench_compare(struct bench *b, int tensor, struct comparison *out, struct err *e);

@@ -17,10 +17,11 @@ static status queue_compare(struct bench *b, int tensor, dev_ptr at, uint32_t bl
 {
     int64_t count = bench_tensor(b, tensor)->count;
     int32_t type = bench_type(b, tensor);
-    dev_ptr exact = b->exact[tensor].data, scale = b->scale[tensor].data, sgemm = b->sgemm[tensor].data;
+    dev_ptr exact = b->now->exact[tensor].data, scale = b->scale[tensor].data, sgemm = b->sgemm[tensor].data;
     if (!b->scaled) {
         double atol = b->setup.tolerance.atol, rtol = b->setup.tolerance.rtol;
-        void *args[] = {&at, &type, &exact, &count, &atol, &rtol, &b->scratch.data};
+        double common = b->now->common[tensor];
+        void *args[] = {&at, &type, &exact, &count, &atol, &rtol, &common, &b->scratch.data};
         return bench_run_support(b, b->compare, blocks, args, e);
     }
     double limit = b->scaled_limit, unit = dtype_roundoff(bench_tensor(b, tensor)->dtype);
@@ -48,10 +49,12 @@ status bench_compare_at(struct bench *b, int tensor, dev_ptr at, struct comparis
             diff2 += parts[i].diff2;
             ref2 += parts[i].ref2;
             out->mismatches += (int64_t)parts[i].mismatches;
+            out->idle += (int64_t)parts[i].idle;
         }
         out->frobenius = diff2 == 0 ? 0 : sqrt(diff2) / sqrt(ref2);
-        out->mean_abs = diff1 / (double)count;
-        out->rms = sqrt(diff2 / (double)count);
+        double busy = (double)(count > out->idle ? count - out->idle : 1);
+        out->mean_abs = diff1 / busy;
+        out->rms = sqrt(diff2 / busy);
         out->scaled = b->scaled ? out->max_rel : NAN;
     }
     mem_free(parts);
@@ -106,7 +109,7 @@ static status copy_all(struct bench *b, int tensor, struct copies *c, struct err
     c->got = mem_alloc(bytes);
     c->ref = mem_alloc(n * sizeof *c->ref);
     status s = b->ops->copy_out(b->dev, c->got, b->address[tensor], bytes, e);
-    if (!s) s = b->ops->copy_out(b->dev, c->ref, b->exact[tensor].data, n * sizeof *c->ref, e);
+    if (!s) s = b->ops->copy_out(b->dev, c->ref, b->now->exact[tensor].data, n * sizeof *c->ref, e);
     if (s || !b->scaled || !b->scale[tensor].data) return s;
     c->sgemm = mem_alloc(bytes);
     c->scale = mem_alloc(n * sizeof *c->scale);

@@ -1,5 +1,5 @@
-/* bench_fill.c: what the inputs are filled with: as the specification says, or values of a class (model/inputs.h) that
- * the kernels in kernels/common/inputs.cu make.
+/* bench_fill.c: what the inputs are filled with: as the specification says (its fills, or its check values), or values
+ * of a class (model/inputs.h) that the kernels in kernels/common/inputs.cu make.
  *
  * A class is for the operands of the reference's GEMM, or for every input where there is none; the bias goes with them
  * where it would hide them. Other inputs (a divisor, a residual) keep the specification's fills. */
@@ -40,9 +40,10 @@ static status fill_as_specified(struct bench *b, int i, int64_t seed, struct err
     const struct plan_buffer *p = bench_tensor(b, i);
     int64_t count = p->count;
     int32_t type = bench_type(b, i);
-    float lo = (float)p->fill_a, hi = (float)p->fill_b;
+    bool check = b->now->inputs == INPUTS_check && p->has_check;
+    float lo = (float)(check ? p->check_a : p->fill_a), hi = (float)(check ? p->check_b : p->fill_b);
     void *args[] = {&b->address[i], &type, &count, &seed, &lo, &hi};
-    struct dev_function *f = p->fill == FILL_NORMAL ? b->fill_normal : b->fill_uniform;
+    struct dev_function *f = (check ? p->check : p->fill) == FILL_NORMAL ? b->fill_normal : b->fill_uniform;
     return bench_run_support(b, f, bench_blocks(count), args, e);
 }
 
@@ -56,12 +57,12 @@ status bench_fill(struct bench *b, int i, uint64_t seed, struct err *e)
 {
     int64_t own = (int64_t)splitmix64(seed + (uint64_t)i * 0x51ed2701u);
     enum part part = part_of(b, i);
-    bool specified = b->inputs == INPUTS_default || part == PART_OTHER ||
-                     (part == PART_BIAS && !bias_follows(b->inputs));
+    enum inputs class = b->now->inputs;
+    bool specified = inputs_specified(class) || part == PART_OTHER || (part == PART_BIAS && !bias_follows(class));
     if (specified) return fill_as_specified(b, i, own, e);
     const struct plan_buffer *p = bench_tensor(b, i);
     int64_t count = p->count, length;
-    int32_t type = bench_type(b, i), inputs = (int32_t)b->inputs, role = (int32_t)part, contiguous;
+    int32_t type = bench_type(b, i), inputs = (int32_t)class, role = (int32_t)part, contiguous;
     float rms = spread(p);
     lines_of(b, i, &length, &contiguous);
     void *args[] = {&b->address[i], &type, &count, &own, &inputs, &role, &length, &contiguous, &rms};

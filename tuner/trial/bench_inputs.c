@@ -10,7 +10,7 @@ static status keep_as_exact(struct bench *b, int i, struct err *e)
 {
     int64_t count = bench_tensor(b, i)->count;
     int32_t type = bench_type(b, i);
-    void *args[] = {&b->address[i], &type, &b->exact[i].data, &count};
+    void *args[] = {&b->address[i], &type, &b->now->exact[i].data, &count};
     return bench_run_support(b, b->upcast, bench_blocks(count), args, e);
 }
 
@@ -40,7 +40,7 @@ static status run_reference(struct bench *b, struct err *e)
 {
     const struct plan *plan = &b->setup.reference;
     bool named;
-    dev_ptr *at = workspace_at(plan, "ref", b->exact, &named);
+    dev_ptr *at = workspace_at(plan, "ref", b->now->exact, &named);
     bool direct = !named;
     struct pipeline run;
     const char *stage;
@@ -54,7 +54,7 @@ static status run_reference(struct bench *b, struct err *e)
     for (int i = 0; direct && i < plan->ntensors && !s; i++)
         if (plan->buffers[i].role == PLAN_OUTPUT) s = keep_as_exact(b, i, e);
     if (!s) s = b->ops->sync(b->dev, e);
-    snprintf(b->reference, sizeof b->reference, "%s", direct ? "kernel" : "fp64");
+    snprintf(b->now->reference, sizeof b->now->reference, "%s", direct ? "kernel" : "fp64");
     pipeline_close(&run);
     return s;
 }
@@ -96,7 +96,7 @@ static status measure_sgemm(struct bench *b, int i, dev_ptr at, struct err *e)
     struct comparison c;
     status s = bench_compare_at(b, i, at, &c, e);
     if (s) return s;
-    b->sgemm_error = c.frobenius;
+    b->now->sgemm_error = c.frobenius;
     b->sgemm_scaled = c.scaled;
     return LATHE_OK;
 }
@@ -138,7 +138,7 @@ static double yardstick(const struct bench *b)
     enum { ENOUGH_ELEMENTS = 4096 };
     const double u = dtype_roundoff(DTYPE_f32);
     const struct plan *plan = &b->setup.sgemm;
-    bool chosen = b->inputs != INPUTS_default;  /* whose sums may be exact, so that only the epilogue rounds */
+    bool chosen = !inputs_specified(b->now->inputs);    /* whose sums may be exact, so that only the epilogue rounds */
     double floor = chosen ? 4 * u : u;          /* one rounding of the sum is always allowed */
     for (int i = 0; i < plan->nsteps; i++) {
         const struct plan_step *s = &plan->steps[i];
@@ -149,7 +149,7 @@ static double yardstick(const struct bench *b)
         const struct plan_buffer *t = &plan->buffers[i];
         if (t->role == PLAN_OUTPUT && (chosen || t->count < ENOUGH_ELEMENTS)) floor = fmax(floor, dtype_roundoff(t->dtype));
     }
-    return fmax(b->sgemm_error, floor);
+    return fmax(b->now->sgemm_error, floor);
 }
 
 /* The limit on an error over its scale: a multiple of the float32 GEMM's own, which is 2^-17 at least: what two operands
@@ -169,29 +169,28 @@ static double scaled_limit(const struct bench *b)
 static void set_limit(struct bench *b)
 {
     b->scaled_limit = b->scaled ? scaled_limit(b) : NAN;
-    b->frobenius_limit = 0;
+    b->now->frobenius_limit = 0;
     if (b->scaled) return;
     const struct tolerance *t = &b->setup.tolerance;
     double limit = t->frobenius;
-    if (t->times_sgemm_error > 0 && isfinite(b->sgemm_error)) {
+    if (t->times_sgemm_error > 0 && isfinite(b->now->sgemm_error)) {
         double by_sgemm = t->times_sgemm_error * yardstick(b);
         if (limit <= 0 || by_sgemm < limit) limit = by_sgemm;
     }
-    b->frobenius_limit = limit;
+    b->now->frobenius_limit = limit;
 }
 
-status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e)
+/* Fills every input with values of a class, and finds what is right on them: a's fields. */
+static status find_answers(struct bench *b, struct answers *a, enum inputs inputs, uint64_t seed, struct err *e)
 {
-    b->seed = 0;
-    b->inputs = inputs;
-    b->scaled = !inputs_plain(inputs);
-    b->sgemm_error = b->sgemm_scaled = NAN;
-    b->scaled_limit = INFINITY;
     int n = b->setup.tensors.ntensors;
+    b->now = a;
+    a->inputs = inputs;
+    a->sgemm_error = NAN;
     for (int i = 0; i < n; i++) {
         if (bench_tensor(b, i)->role != PLAN_INPUT) continue;
         status s = bench_fill(b, i, seed, e);
-        if (!s) s = bench_hash(b, i, &b->hash[i], e);
+        if (!s) s = bench_hash(b, i, &a->hash[i], e);
         if (s) return s;
     }
     status s = run_reference(b, e);
@@ -200,13 +199,36 @@ status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct e
     if (s && !no_room) return err_prefix(e, "computing the reference");
     s = run_sgemm(b, no_room, e);
     if (s) return err_prefix(e, "computing the GEMM's own error");
-    if (no_room) snprintf(b->reference, sizeof b->reference, "sgemm");
+    if (no_room) snprintf(a->reference, sizeof a->reference, "sgemm");
     set_limit(b);
     for (int i = 0; i < n; i++) {
         if (bench_tensor(b, i)->role != PLAN_OUTPUT) continue;
-        s = bench_hash_exact(b, i, &b->hash[i], e);
+        s = bench_hash_exact(b, a, i, &a->hash[i], e);
+        if (!s) s = bench_find_common(b, i, e);
         if (s) return s;
     }
-    b->seed = seed;
     return LATHE_OK;
+}
+
+status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e)
+{
+    b->seed = 0;
+    b->scaled = !inputs_plain(inputs);
+    b->sgemm_scaled = NAN;
+    b->scaled_limit = INFINITY;
+    status s = b->setup.check ? find_answers(b, &b->check, INPUTS_check, seed, e) : LATHE_OK;
+    if (s) return err_prefix(e, "the check inputs");
+    s = find_answers(b, &b->timed, inputs, seed, e);
+    if (!s) b->seed = seed;
+    return s;
+}
+
+status bench_use(struct bench *b, struct answers *which, struct err *e)
+{
+    status s = LATHE_OK;
+    if (b->now == which) return s;
+    b->now = which;
+    for (int i = 0; i < b->setup.tensors.ntensors && !s; i++)
+        if (bench_tensor(b, i)->has_check) s = bench_fill(b, i, b->seed, e);
+    return s;
 }

@@ -9,7 +9,7 @@ enum { BENCH_THREADS = 128, BENCH_MAX_BLOCKS = 264 };
 
 struct partial {            /* lathe_partial in kernels/common/verify.cu */
     double max_abs, max_rel, diff1, diff2, ref2;
-    uint64_t mismatches;
+    uint64_t mismatches, idle;
 };
 
 /* Few threads for few elements: the host device runs them one by one. */
@@ -29,8 +29,15 @@ static inline int32_t bench_type(const struct bench *b, int i) { return bench_te
 
 status bench_run_support(struct bench *b, struct dev_function *f, uint32_t blocks, void **args, struct err *e);
 
-/* bench_fill.c: fills input i with values of the class b->inputs. */
+/* bench_fill.c: fills input i with values of the class b->now->inputs. */
 status bench_fill(struct bench *b, int i, uint64_t seed, struct err *e);
+
+/* bench_common.c: b->now's same[i] and common[i] of output i, whose exact values are there; 0 for scaled inputs and few
+ * elements. */
+status bench_find_common(struct bench *b, int i, struct err *e);
+
+/* The sum of the numbers that each thread of a support kernel left in b->scratch. */
+status bench_add_up(struct bench *b, uint32_t blocks, uint64_t *sum, struct err *e);
 
 /* bench_compare of values elsewhere than in the output. */
 status bench_compare_at(struct bench *b, int tensor, dev_ptr at, struct comparison *out, struct err *e);

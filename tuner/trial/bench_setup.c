@@ -7,28 +7,29 @@ json_t *bench_setup_to_json(const struct bench_setup *s)
 {
     const struct tolerance *t = &s->tolerance;
     const struct operands *o = &s->operands;
-    return json_pack("{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:s, s:s*, s:{s:f, s:f, s:f, s:f}}", "tensors",
+    return json_pack("{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:b, s:s, s:s*, s:{s:f, s:f, s:f, s:f}}", "tensors",
                      plan_to_json(&s->tensors), "reference", plan_to_json(&s->reference), "sgemm",
                      plan_to_json(&s->sgemm), "scale", plan_to_json(&s->scale), "operands", o->a, o->b, o->bias,
-                     (int)o->trans_a, (int)o->trans_b, "support_image", s->support_image, "reference_image",
-                     s->reference_image, "tolerance", "atol", t->atol, "rtol", t->rtol, "times_sgemm_error",
-                     t->times_sgemm_error, "frobenius", t->frobenius);
+                     (int)o->trans_a, (int)o->trans_b, "check", (int)s->check, "support_image", s->support_image,
+                     "reference_image", s->reference_image, "tolerance", "atol", t->atol, "rtol", t->rtol,
+                     "times_sgemm_error", t->times_sgemm_error, "frobenius", t->frobenius);
 }
 
 status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
     json_t *tensors, *reference, *sgemm, *scale;
-    int trans_a, trans_b;
+    int trans_a, trans_b, check;
     struct operands *o = &out->operands;
     const char *support = NULL, *image = NULL;
     struct tolerance *t = &out->tolerance;
     json_error_t je;
-    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:s, s?s, s:{s:F, s:F, s:F, s:F}}",
-                       "tensors", &tensors, "reference", &reference, "sgemm", &sgemm, "scale", &scale, "operands", &o->a,
-                       &o->b, &o->bias, &trans_a, &trans_b, "support_image", &support, "reference_image", &image,
-                       "tolerance", "atol", &t->atol, "rtol", &t->rtol, "times_sgemm_error", &t->times_sgemm_error,
-                       "frobenius", &t->frobenius))
+    if (json_unpack_ex((json_t *)j, &je, 0,
+                       "{s:o, s:o, s:o, s:o, s:[i, i, i, b, b], s:b, s:s, s?s, s:{s:F, s:F, s:F, s:F}}", "tensors",
+                       &tensors, "reference", &reference, "sgemm", &sgemm, "scale", &scale, "operands", &o->a, &o->b,
+                       &o->bias, &trans_a, &trans_b, "check", &check, "support_image", &support, "reference_image",
+                       &image, "tolerance", "atol", &t->atol, "rtol", &t->rtol, "times_sgemm_error",
+                       &t->times_sgemm_error, "frobenius", &t->frobenius))
         return err_set(e, LATHE_INTERNAL, "set-up message: %s", je.text);
     status s = plan_from_json(tensors, &out->tensors, e);
     if (!s) s = plan_from_json(reference, &out->reference, e);
@@ -36,6 +37,7 @@ status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct er
     if (!s) s = plan_from_json(scale, &out->scale, e);
     o->trans_a = trans_a;
     o->trans_b = trans_b;
+    out->check = check;
     out->support_image = mem_strdup(support);
     out->reference_image = mem_strdup(image);
     if (s) bench_setup_free(out);

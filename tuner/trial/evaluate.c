@@ -1,5 +1,6 @@
-/* evaluate.c: open the pipeline, verify, time, close; type every failure. Invariant: a result that says ok was verified
- * (unless the pipeline's output is not the problem's) and has a finite, positive time if one was asked for. */
+/* evaluate.c: open the pipeline, verify, time, close; type every failure. Invariants: a result that says ok was
+ * verified (unless the pipeline's output is not the problem's) and has a finite, positive time if one was asked for; what
+ * is timed runs on the timed inputs, never on the check inputs. */
 #include "trial/evaluate.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -20,22 +21,71 @@ static void take_fault(struct bench *b, const struct err *from, struct result *o
 
 static bool is_timed(enum outcome o) { return o == OUTCOME_ok || o == OUTCOME_inaccurate; }
 
+/* Verifies on the check inputs, if there are any, and then on those that are timed; what is wrong on the first needs no
+ * second. on_check: what the first found, `ok` if there was none. */
+static status verify(struct bench *b, struct pipeline *p, struct result *on_check, struct result *out, bool *damaged,
+                     struct err *e)
+{
+    static const char where[] = "on the check inputs: ";
+    if (!b->setup.check) return verify_pipeline(b, p, out, damaged, e);
+    status s = bench_use(b, &b->check, e);
+    if (!s) s = verify_pipeline(b, p, out, damaged, e);
+    if (*out->reason) {
+        memmove(out->reason + sizeof where - 1, out->reason, sizeof out->reason - sizeof where);
+        memcpy(out->reason, where, sizeof where - 1);
+        out->reason[sizeof out->reason - 1] = 0;
+    }
+    if (s || *damaged) return s;
+    s = bench_use(b, &b->timed, e);
+    if (s || out->outcome == OUTCOME_wrong) return s;
+    *on_check = *out;
+    out->outcome = OUTCOME_ok;
+    *out->reason = 0;
+    return verify_pipeline(b, p, out, damaged, e);
+}
+
+static bool is_right(const struct verification *v)      /* NOTE: written so that a NaN is not */
+{
+    return !v->mismatches && (!(v->frobenius_limit > 0) || v->frobenius <= v->frobenius_limit);
+}
+
+/* The result on the timed inputs and that on the check inputs as one: right is what is right on both. The verification
+ * that is kept is that on the check inputs, so that errors of one campaign are of the same inputs and can be compared;
+ * unless only the other says why the result is not right. */
+static void join(const struct result *on_check, struct result *out)
+{
+    bool deterministic = out->verification.deterministic && on_check->verification.deterministic;
+    if (out->outcome == OUTCOME_wrong || !on_check->verification.done) return;
+    if (is_timed(out->outcome) && on_check->outcome != OUTCOME_ok) {
+        out->outcome = on_check->outcome;
+        memcpy(out->reason, on_check->reason, sizeof out->reason);
+    }
+    if (is_right(&out->verification) || !is_right(&on_check->verification))
+        out->verification = on_check->verification;
+    out->verification.deterministic = deterministic;
+}
+
 static status run_open(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out, bool *damaged,
                        struct err *e)
 {
     double start = clock_seconds();
+    struct result on_check = {.outcome = OUTCOME_ok};
     status s = pipeline_resources(p, &out->resources, e);
     out->outcome = OUTCOME_ok;
-    if (!s && v->verify) s = verify_pipeline(b, p, out, damaged, e);
+    if (!s && v->verify) s = verify(b, p, &on_check, out, damaged, e);
     if (!s && !v->verify) {
-        s = bench_poison_outputs(b, e);
+        s = bench_use(b, &b->timed, e);
+        if (!s) s = bench_poison_outputs(b, e);
         if (!s) s = pipeline_poison(p, e);
         if (!s) s = pipeline_run(p, e);
         if (!s) s = b->ops->sync(b->dev, e);
     }
     out->stage.verify = clock_seconds() - start;
     bool timed = is_timed(out->outcome) || (out->outcome == OUTCOME_wrong && v->measure_inexact && !*damaged);
-    if (s || !timed || !v->measure) return s;
+    if (s || !timed || !v->measure) {
+        if (!s) join(&on_check, out);
+        return s;
+    }
     start = clock_seconds();
     bool exact = v->checked && !v->measure_inexact;
     struct measure_options options = v->options;
@@ -46,6 +96,7 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
     if (!s && exact) s = verify_timed_run(b, p, out, e);
     if (!s) s = verify_memory(b, p, out, damaged, e);
     if (!s && out->outcome == OUTCOME_wrong && exact) out->time_ms = NAN;
+    if (!s) join(&on_check, out);
     out->stage.measure = clock_seconds() - start;
     return s;
 }

@@ -26,7 +26,7 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
 struct evaluation {
     struct plan plan;               /* owned */
     char *image;                    /* path; NULL if no launches */
-    bool verify;                    /* run twice and check everything before timing */
+    bool verify;                    /* run twice and check everything before timing; on check inputs first, if any */
     bool checked;                   /* the outputs are the problem's: they are right after the last timed run too */
     bool measure;
     bool measure_inexact;           /* time it even if it is `wrong` (a baseline shown with its error), and stay so */

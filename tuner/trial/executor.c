@@ -74,7 +74,9 @@ static double number_of(const json_t *reply, const char *key)
 static void read_setup_answer(const json_t *reply, struct setup_answer *out)
 {
     const char *reference = json_string_value(json_object_get(reply, "reference"));
+    const char *blind = json_string_value(json_object_get(reply, "blind"));
     snprintf(out->reference, sizeof out->reference, "%s", reference ? reference : "");
+    snprintf(out->blind, sizeof out->blind, "%s", blind ? blind : "");
     out->sgemm_error = number_of(reply, "sgemm_error");
     out->sgemm_scaled = number_of(reply, "sgemm_scaled");
     out->scaled_limit = number_of(reply, "scaled_limit");

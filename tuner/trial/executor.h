@@ -14,11 +14,12 @@ status executor_open(uv_loop_t *loop, const char *self, const char *device, stru
 void executor_close(struct executor *x);
 
 /* Sets the problem up (blocking). setup is borrowed until the executor is closed. Gives the reference used, the float32
- * GEMM's own error (NaN if unknown), the limit; for scaled inputs its largest error over its scale, and the limit on that
- * (else NaN). */
+ * GEMM's own error (NaN if unknown), the limit, of the inputs that are timed; for scaled inputs its largest error over
+ * its scale, and the limit on that (else NaN). */
 struct setup_answer {
     char reference[16];
     double sgemm_error, frobenius_limit, sgemm_scaled, scaled_limit;
+    char blind[160];                /* bench_blind: an output that tells no products apart; "" if none */
 };
 status executor_setup(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed,
                       struct setup_answer *out, struct err *e);

@@ -67,8 +67,10 @@ static void test_campaign_columns(void **state)
                   "SELECT (SELECT count(*) FROM problem) || (SELECT count(*) FROM device) || "
                   "(SELECT count(*) FROM strategy) || (SELECT count(*) FROM campaign)",
                   "1112");
+    assert_ok(store_campaign_note(s, id, "mind the gap", e));
+    assert_ok(store_campaign_note(s, other, "mind the gap", e));
     assert_ok(store_campaign_end(s, id, "finished", NULL, e));
-    assert_answer(path, "SELECT state FROM campaign WHERE id = 1", "finished");
+    assert_answer(path, "SELECT state || ' ' || note FROM campaign WHERE id = 1", "finished mind the gap");
     assert_answer(path, "SELECT state FROM campaign WHERE id = 2", "running");
     assert_ok(store_campaign_end(s, other, "interrupted", "by Ctrl-C", e));
     assert_answer(path, "SELECT state || ' ' || note FROM campaign WHERE id = 2", "interrupted by Ctrl-C");

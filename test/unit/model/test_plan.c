@@ -28,7 +28,7 @@ static void buffers(void **state)
     assert_string_equal(b[1].name, "W");
     assert_true(b[1].role == PLAN_INPUT && b[1].count == 1024 * 512 && b[1].rank == 2 && b[1].shape[1] == 512);
     assert_true(b[1].fill == FILL_UNIFORM && b[1].fill_a == -b[1].fill_b && b[1].fill_b > 0.044);
-    assert_true(b[2].fill == FILL_NORMAL);
+    assert_true(b[2].fill == FILL_NORMAL && !b[0].has_check && !b[2].has_check);
     assert_int_equal(b[3].role, PLAN_OUTPUT);
     assert_true(b[4].role == PLAN_WORKSPACE && b[4].count == 4 * 128 * 1024 && b[4].zero == ZERO_NEVER);
     assert_true(b[5].count == 2 && b[5].dtype == DTYPE_u32 && b[5].zero == ZERO_ONCE);
@@ -43,6 +43,25 @@ static void buffers(void **state)
     assert_int_equal(plan_tensors(p, &plan, &e), LATHE_OK);
     assert_true(plan.nbuffers == 4 && plan.ntensors == 4 && plan.nsteps == 0 && plan.buffers[3].count == 128 * 1024);
     plan_free(&plan);
+    problem_free(p);
+}
+
+static void check_values(void **state)
+{
+    (void)state;
+    struct problem *p = fixture_changed("tensors/0/check", "{\"tag\": \"normal\", \"#\": [\"K/512\", 4]}");
+    struct plan plan, back;
+    struct err e = {0};
+    assert_true(problem_has_check(p));
+    assert_int_equal(build(p, 0, split, &plan, &e), LATHE_OK);
+    json_t *j = plan_to_json(&plan);
+    assert_int_equal(plan_from_json(j, &back, &e), LATHE_OK);
+    const struct plan_buffer *b = back.buffers;
+    assert_true(b[0].has_check && b[0].check == FILL_NORMAL && b[0].check_a == 1 && b[0].check_b == 4);
+    assert_true(b[0].fill == FILL_UNIFORM && !b[1].has_check && !b[3].has_check && !b[4].has_check);
+    json_decref(j);
+    plan_free(&plan);
+    plan_free(&back);
     problem_free(p);
 }
 
@@ -287,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffers),
+        cmocka_unit_test(check_values),
         cmocka_unit_test(launches),
         cmocka_unit_test(gemms),
         cmocka_unit_test(refusals),

@@ -1,0 +1,109 @@
+/* test_bench.c: what a bench does of its own, on a device that only counts: which tensors are filled again when the
+ * inputs change, and when outputs are said to tell nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "trial/bench.h"
+
+static struct dev_function {
+    int id;
+} uniform, normal;
+
+static struct {
+    int launches;
+    struct dev_function *function;
+    dev_ptr at;
+    float a, b;
+} last;
+
+static status fake_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args,
+                          struct err *e)
+{
+    last.launches++;
+    last.function = f;
+    last.at = *(dev_ptr *)args[0];
+    last.a = *(float *)args[4];
+    last.b = *(float *)args[5];
+    return LATHE_OK;
+}
+
+static const struct dev_ops fake = {.kind = "fake", .launch = fake_launch};
+
+enum { X, W, Y, TENSORS };
+static struct plan_buffer buffers[TENSORS] = {
+    [X] = {.name = "X", .role = PLAN_INPUT, .rank = 1, .shape = {100}, .count = 100, .fill_b = 1, .has_check = true,
+           .check = FILL_NORMAL, .check_b = 4},
+    [W] = {.name = "W", .role = PLAN_INPUT, .rank = 1, .shape = {1 << 20}, .count = 1 << 20, .fill_b = 1},
+    [Y] = {.name = "Y", .role = PLAN_OUTPUT, .rank = 1, .shape = {100}, .count = 100},
+};
+static dev_ptr address[TENSORS] = {0x100, 0x200, 0x300};
+
+static struct bench make_bench(bool check)
+{
+    memset(&last, 0, sizeof last);
+    return (struct bench){.ops = &fake,
+                          .setup = {.tensors = {.buffers = buffers, .nbuffers = TENSORS, .ntensors = TENSORS},
+                                    .operands = {-1, -1, -1, false, false},
+                                    .check = check},
+                          .address = address,
+                          .fill_uniform = &uniform,
+                          .fill_normal = &normal,
+                          .seed = 7,
+                          .timed = {.inputs = INPUTS_default},
+                          .check = {.inputs = INPUTS_check}};
+}
+
+static void only_what_differs_is_filled_again(void **state)
+{
+    struct bench b = make_bench(true);
+    struct err e = {0};
+    (void)state;
+    b.now = &b.timed;
+    assert_int_equal(bench_use(&b, &b.check, &e), LATHE_OK);
+    assert_true(last.launches == 1 && last.at == address[X] && last.function == &normal && last.b == 4);
+    assert_ptr_equal(b.now, &b.check);
+    assert_int_equal(bench_use(&b, &b.check, &e), LATHE_OK);
+    assert_int_equal(last.launches, 1);
+    assert_int_equal(bench_use(&b, &b.timed, &e), LATHE_OK);
+    assert_true(last.launches == 2 && last.at == address[X] && last.function == &uniform && last.b == 1);
+    assert_ptr_equal(b.now, &b.timed);
+}
+
+/* same: the share of Y's elements that are one value, on the timed inputs and on the check inputs */
+static void assert_blind(bool check, double timed, double checked, const char *expected)
+{
+    struct bench b = make_bench(check);
+    double none[TENSORS] = {0}, same[TENSORS] = {[Y] = timed}, other[TENSORS] = {[Y] = checked};
+    char text[160];
+    b.timed.same = same;
+    b.timed.common = none;
+    b.check.same = other;
+    bench_blind(&b, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+static void outputs_that_tell_nothing(void **state)
+{
+    (void)state;
+    assert_blind(false, 1, 0, "all elements of Y are 0");
+    assert_blind(true, 1, 1, "all elements of Y are 0");
+    assert_blind(true, 1, 0.99, "");
+    assert_blind(true, 0.5, 1, "");
+    assert_blind(false, 0.99, 1, "");
+    assert_blind(false, 0.991, 0, "99.10 % of the elements of Y are 0");
+    assert_blind(false, 0.99999, 0, "99.99 % of the elements of Y are 0");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_differs_is_filled_again),
+        cmocka_unit_test(outputs_that_tell_nothing),
+    };
+    return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
+}
