@@ -9,6 +9,8 @@
 --   scalars, epilogue, tolerance, torch
 --                   as problem's; the tolerance by default is what a GEMM of these types reaches
 --   tensors         inputs of the epilogue besides b, as problem's
+--   check           other values of X that candidates are verified on; by default normal(0, 4), by which z is about
+--                   normal(0, 2.3): both sides of the bounds and bends of the usual epilogues. X's fill gives 0.3
 --   kernels         a list of names to have only those, in that order; by default every kernel for the type
 
 local bytes_of = { f32 = 4, f16 = 2, bf16 = 2 }
@@ -23,7 +25,7 @@ local kernels_of = {
 local within = { f32 = 1e-4, f16 = 2e-3, bf16 = 1.6e-2 }
 
 local fields = { name = true, summary = true, dims = true, type = true, output = true, bias = true, scalars = true, epilogue = true,
-                 tolerance = true, torch = true, tensors = true, kernels = true }
+                 tolerance = true, torch = true, tensors = true, check = true, kernels = true }
 
 local function check(f)
   for key in pairs(f) do
@@ -59,7 +61,10 @@ return function(f)
   local kernels = choose(type, output, f.kernels)
   -- nn.Linear's initial distribution
   local initial = uniform("-1/sqrt(K)", "1/sqrt(K)")
-  local tensors = { { "X", type, { "M", "K" }, fill = uniform(0, 1) }, { "W", type, { "N", "K" }, fill = initial } }
+  local tensors = {
+    { "X", type, { "M", "K" }, fill = uniform(0, 1), check = f.check or normal(0, 4) },
+    { "W", type, { "N", "K" }, fill = initial },
+  }
   local bytes = {}
   if bias then tensors[#tensors + 1] = { "b", type, { "N" }, fill = initial } end
   for _, tensor in ipairs(f.tensors or {}) do tensors[#tensors + 1] = tensor end

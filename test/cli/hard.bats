@@ -40,17 +40,17 @@ failing() {
 
 @test "the fused float32 kernel and the one behind a GEMM are right on every class, at sizes that no tile divides" {
     lathe verify linear --kernel simt --device host --size M=65,N=130,K=201 --sample 4 -q >simt
-    [ "$(grep -c ' 4   4 ' simt)" = 12 ]
+    [ "$(grep -c ' 4   4 ' simt)" = 13 ]
     lathe verify linear --kernel epilogue --device host --size M=33,N=97,K=64 --sample 3 -q >epilogue
-    [ "$(grep -c ' 3   3 ' epilogue)" = 12 ]
+    [ "$(grep -c ' 3   3 ' epilogue)" = 13 ]
 }
 
 @test "a TF32 product is beyond the limit, unless the tolerance allows it" {
     split lathe verify linear --kernel sgemm_tf32 --device host --size M=64,N=64,K=128 -q --json
     [ "$status" = 1 ]
     printf '%s\n' "$out" >tf32
-    [ "$(failing tf32 "")" = "default normal wide large tiny outliers rows special overflow" ]
-    [ "$(json tf32 "json_extract(j, '\$[0].outcome') || ' ' || json_extract(j, '\$[5].outcome')")" = "inaccurate wrong" ]
+    [ "$(failing tf32 "")" = "default check normal wide large tiny outliers rows special overflow" ]
+    [ "$(json tf32 "json_extract(j, '\$[0].outcome') || ' ' || json_extract(j, '\$[6].outcome')")" = "inaccurate wrong" ]
     lathe verify linear --kernel sgemm_tf32 --device host --size M=64,N=64,K=128 -q --inputs wide,large,tiny,outliers,rows,special \
         --tolerance times_sgemm_error=200
 }
@@ -72,12 +72,14 @@ failing() {
 @test "refusals name what is wrong" {
     fails 2 "--kernel is missing" lathe verify linear
     fails 2 "there is no class 'wid'" lathe verify linear --kernel simt --inputs wid
-    [[ "$errors" == *"did you mean 'wide'? there are: default, normal,"* ]]
+    [[ "$errors" == *"did you mean 'wide'? there are: default, check, normal,"* ]]
     fails 2 "did you mean 'simt'" lathe verify linear --kernel smt
     fails 2 "alone does not give the problem's output" lathe verify "$TREE/test/specs/hard.lua" --kernel alone --device host
     fails 2 "--config" lathe verify "$TREE/test/specs/hard.lua" --kernel hard --config FAULT=nothing --device host
     fails 2 "--tolerance: a tolerance has no limit" lathe verify linear --kernel simt --tolerance x=1
     fails 2 "there is no class 'odd'" lathe tune linear --inputs odd
+    fails 2 "--inputs check: no tensor of hard has" lathe tune "$TREE/test/specs/hard.lua" --inputs check
+    fails 2 "--inputs check: no tensor of hard has" lathe verify "$TREE/test/specs/hard.lua" --kernel hard --inputs ones,check
     fails 1 "kernel epilogue refuses" lathe verify linear --kernel epilogue --device host --size N=3 \
         --config TRANSPOSED=false,IN_PLACE=false,VEC=2,ITEMS=1,BLOCK=64,GRID=one_shot
 }
