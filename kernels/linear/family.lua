@@ -14,11 +14,13 @@
 --   kernels         a list of names to have only those, in that order; by default every kernel for the type
 
 local bytes_of = { f32 = 4, f16 = 2, bf16 = 2 }
-local epilogue, mma = include "epilogue.lua", include "mma.lua"
+local epilogue, mma, shared = include "epilogue.lua", include "mma.lua", include "wgmma_shared.lua"
 local kernels_of = {
-  f32 = { f32 = { include "simt.lua", mma "f32", epilogue "f32", include "wgmma.lua" } },
-  f16 = { f16 = { mma "f16", epilogue "f16" }, f32 = { mma "f16", epilogue "f32" } },
-  bf16 = { bf16 = { mma "bf16", epilogue "bf16" }, f32 = { mma "bf16", epilogue "f32" } },
+  f32 = { f32 = { include "simt.lua", mma "f32", epilogue "f32", include "wgmma.lua", shared("f32", "f32") } },
+  f16 = { f16 = { mma "f16", epilogue "f16", shared("f16", "f16") },
+          f32 = { mma "f16", epilogue "f32", shared("f16", "f32") } },
+  bf16 = { bf16 = { mma "bf16", epilogue "bf16", shared("bf16", "bf16") },
+           f32 = { mma "bf16", epilogue "f32", shared("bf16", "f32") } },
 }
 -- Of each element: float32 sums of thousands of products; or four roundings of the output, which the product's and Y's
 -- own share with what the epilogue makes of the first.

@@ -48,6 +48,10 @@ static const struct asserted wgmma = {
     {"in_registers or not in_workspace or PROMOTE_K // 32 % streams == 0", "COLUMNS % (8 * SPLIT_K) == 0",
      "rows // share_rows % 8 == 0 and COLUMNS // share_columns % 8 == 0 and COLUMNS % share_columns == 0",
      "rows // share_rows <= 256"}};
+static const struct asserted wgmma_shared = {
+    "wgmma_shared",
+    {"SCHEDULE == 'cooperative' or WARPGROUPS == 2", "COLUMNS // slab % SPLIT_K == 0",
+     "rows // share_a % 8 == 0 and COLUMNS // share_b % 8 == 0", "rows // share_a <= 256", "VEC <= widest"}};
 static const struct asserted epilogue = {
     "epilogue", {"BLOCK <= max_threads_per_block", "not TRANSPOSED or TILE_M * TILE_N % (BLOCK * VEC) == 0"}};
 
@@ -290,6 +294,8 @@ static void simt_agrees(void **state) { agree("kernels/linear/spec.lua", "host",
 static void mma_agrees(void **state) { agree("kernels/linear/spec.lua", "host", &mma); }
 static void mma_agrees_in_bf16(void **state) { agree("kernels/linear_bf16/spec.lua", "host", &mma); }
 static void wgmma_agrees(void **state) { agree("kernels/linear/spec.lua", "sm_90a", &wgmma); }
+static void wgmma_shared_agrees(void **state) { agree("kernels/linear/spec.lua", "sm_90a", &wgmma_shared); }
+static void wgmma_shared_agrees_in_f16(void **state) { agree("kernels/linear_f16/spec.lua", "sm_90a", &wgmma_shared); }
 static void epilogue_agrees(void **state) { agree("kernels/linear/spec.lua", "host", &epilogue); }
 static void epilogue_agrees_in_f16(void **state) { agree("kernels/linear_f16/spec.lua", "host", &epilogue); }
 
@@ -297,7 +303,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(simt_agrees), cmocka_unit_test(mma_agrees),
                                        cmocka_unit_test(mma_agrees_in_bf16),
-                                       cmocka_unit_test(wgmma_agrees), cmocka_unit_test(epilogue_agrees),
+                                       cmocka_unit_test(wgmma_agrees), cmocka_unit_test(wgmma_shared_agrees),
+                                       cmocka_unit_test(wgmma_shared_agrees_in_f16), cmocka_unit_test(epilogue_agrees),
                                        cmocka_unit_test(epilogue_agrees_in_f16)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
