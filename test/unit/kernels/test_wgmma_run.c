@@ -1,0 +1,211 @@
+/* test_wgmma_run.c: kernels/linear/wgmma.cu as it stands, run on this machine: standins/ has its own hopper.cuh and
+ * wgmma.cuh, for a machine whose threads take turns at random and whose copies land when they like. So indices,
+ * swizzles, edges, the exchange between blocks and the barriers are tested together, on sizes that no tile divides,
+ * against double arithmetic. What it does not show: fences, registers, time.
+ *
+ * Each configuration is one program, compiled by the system's C++ compiler. LATHE_SAMPLE=N runs all configurations, not
+ * the first few, each with 3 N seeds instead of 2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "model/source.h"
+
+struct run {
+    const char *format, *stream;
+    int warpgroups, tiles, columns, stages, split_k, cluster;
+    const char *multicast;
+    int promote_k;
+    const char *promote;
+    int group, vec;
+    const char *sizes;      /* M N K, blocks of the grid */
+};
+static const struct run runs[] = {
+    {"fp16x3", "W", 2, 2, 32, 3, 1, 1, "shared", 256, "workspace", 2, 4, "40 300 516 2"},
+    {"bf16x3", "W", 2, 2, 16, 2, 1, 2, "shared", 128, "workspace", 1, 1, "33 513 400 2"},
+    {"fp16x3", "X", 2, 1, 32, 3, 2, 1, "shared", 64, "workspace", 1, 4, "200 40 580 4"},
+    {"bf16x3", "W", 3, 1, 16, 3, 1, 2, "streamed", 96, "registers", 1, 4, "70 204 196 4"},
+    {"bf16x3", "X", 3, 1, 16, 2, 1, 1, "shared", 96, "workspace", 4, 1, "200 50 452 2"},
+    {"fp16x3", "X", 2, 1, 32, 2, 1, 1, "shared", 64, "registers", 2, 4, "150 72 260 2"},
+    {"bf16x3", "W", 2, 2, 32, 3, 2, 1, "shared", 128, "registers", 1, 1, "40 270 324 4"},
+    {"fp16x3", "W", 2, 1, 16, 2, 1, 4, "streamed", 0, "registers", 1, 4, "70 140 196 4"},
+    {"bf16x3", "W", 2, 1, 32, 2, 1, 4, "shared", 0, "registers", 1, 4, "33 600 132 4"},
+    {"bf16x3", "W", 2, 2, 32, 2, 4, 1, "shared", 128, "workspace", 1, 4, "20 300 700 4"},
+    {"fp16x1", "W", 2, 1, 16, 3, 1, 1, "shared", 0, "registers", 2, 4, "40 300 132 2"},
+    {"bf16x1", "X", 2, 1, 48, 3, 1, 1, "shared", 0, "registers", 1, 1, "260 61 96 1"},
+    {"bf16x3", "X", 2, 2, 256, 2, 1, 1, "shared", 0, "registers", 1, 2, "1 2 4 1"},
+};
+enum { RUNS = sizeof runs / sizeof *runs, FEW = 4 };
+
+/* ---- the program */
+
+/* What stands in the parentheses after the next `constraint` from *at on; *at moves behind it. */
+static char *operand(const char **at, const char *constraint)
+{
+    const char *from = strstr(*at, constraint), *p;
+    int depth = 1;
+    assert_non_null(from);
+    from += strlen(constraint);
+    assert_true(*from == '(');
+    for (p = ++from; depth > 0; p++) depth += (*p == '(') - (*p == ')');
+    *at = p;
+    return mem_printf("%.*s", (int)(p - from - 1), from);
+}
+
+/* An instruction that stands in line in the kernel becomes a call with its operands, of these constraints. */
+static char *as_call(char *text, const char *instruction, const char *call, const char *const *constraints)
+{
+    char *asm_text = mem_printf("asm volatile(\"%s", instruction);
+    const char *at = strstr(text, asm_text), *p = at;
+    struct strbuf b = {0};
+    if (!at) fail_msg("wgmma.cu has no '%s'", asm_text);
+    sb_addn(&b, text, (size_t)(at - text));
+    sb_add(&b, call);
+    for (; *constraints; constraints++) {
+        char *value = operand(&p, *constraints);
+        sb_addf(&b, "%s%s", value, constraints[1] ? ", " : ");");
+        mem_free(value);
+    }
+    sb_add(&b, strchr(p, ';') + 1);
+    if (strstr(strchr(p, ';'), asm_text)) fail_msg("wgmma.cu has more than one '%s'", asm_text);
+    mem_free(asm_text);
+    mem_free(text);
+    return sb_take(&b);
+}
+
+static void define(struct strbuf *b, const char *name, const char *first, const char *second, const char *value)
+{
+    sb_addf(b, "#define LATHE_%s_%s 0\n#define LATHE_%s_%s 1\n", name, first, name, second);
+    sb_addf(b, "#define LATHE_%s LATHE_%s_%s\n", name, name, value);
+}
+
+/* from, to: what is changed in the source, or NULL. */
+static void write_program(const struct run *r, const char *from, const char *to, const char *path)
+{
+    static const char *const include_dirs[] = {"test/unit/kernels/standins", "kernels/common", NULL};
+    static const char *const load[] = {"\"r\"", NULL};
+    static const char *const store[] = {"\"r\"", "\"f\"", "\"f\"", "\"f\"", "\"f\"", NULL};
+    struct err e = {0};
+    struct strbuf b = {0};
+    char *text;
+    if (source_assemble("kernels/linear/wgmma.cu", include_dirs, &text, &e)) fail_msg("%s", e.text);
+    sb_add(&b, "#define LATHE_HOST_SANITIZE 0\n#define lathe_host_global__\n"
+               "#include \"tuner/device/host_shim.h\"\n");
+    sb_add(&b, "#define LATHE_FORMAT_bf16x1 2\n#define LATHE_FORMAT_fp16x1 3\n");
+    sb_addf(&b, "#define LATHE_FORMAT_bf16x3 0\n#define LATHE_FORMAT_fp16x3 1\n#define LATHE_FORMAT LATHE_FORMAT_%s\n",
+            r->format);
+    define(&b, "STREAM", "W", "X", r->stream);
+    define(&b, "MULTICAST", "streamed", "shared", r->multicast);
+    define(&b, "PROMOTE", "registers", "workspace", r->promote);
+    const struct {
+        const char *name;
+        int value;
+    } numbers[] = {{"WARPGROUPS", r->warpgroups}, {"TILES", r->tiles},     {"COLUMNS", r->columns},
+                   {"STAGES", r->stages},         {"SPLIT_K", r->split_k}, {"CLUSTER", r->cluster},
+                   {"PROMOTE_K", r->promote_k},   {"GROUP", r->group},     {"VEC", r->vec},
+                   {"EVICT_FIRST", 0},            {"EVICT_LAST", 0}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sb_addf(&b, "#define LATHE_%s %d\n", numbers[i].name, numbers[i].value);
+    sb_add(&b, "#define LATHE_LET_smem 232448\n#include \"kernels/common/types.cuh\"\n"
+               "struct LatheEpilogue {\n    float s;\n"
+               "    float operator()(float z, int m, int n) const { return s * z + static_cast<float>(m - n); }\n};\n");
+    if (from) {
+        const char *at = strstr(text, from);
+        if (!at) fail_msg("wgmma.cu has no '%s' any more: what would be wrong now?", from);
+        char *changed = mem_printf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+        mem_free(text);
+        text = changed;
+    }
+    text = as_call(text, "ld.shared.v4.f32", "machine_read(raw[q], ", load);
+    text = as_call(text, "st.shared.v4.f32", "machine_write(", store);
+    sb_add(&b, text);
+    sb_add(&b, "\n#include \"test/unit/kernels/standins/main.h\"\n");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(sb_str(&b), 1, b.len, f), b.len);
+    assert_int_equal(fclose(f), 0);
+    mem_free(text);
+    sb_free(&b);
+}
+
+/* ---- tests */
+
+static int shell(const char *command, char *output, size_t size)
+{
+    FILE *p = popen(command, "r");
+    assert_non_null(p);
+    output[fread(output, 1, size - 1, p)] = 0;
+    int rc = pclose(p);
+    return WIFEXITED(rc) ? WEXITSTATUS(rc) : 255;
+}
+
+/* Builds it and runs it with seeds 1 to `seeds`, then with other rows. The number of the run that failed, or 0; text:
+ * what it said. */
+static int fails(const struct run *r, const char *from, const char *to, int seeds, char text[400])
+{
+    static const char *const last_rows[] = {"zero", "small", "nan"};
+    char dir[] = "/tmp/lathe-wgmma-XXXXXX";
+    int failed = 0;
+    assert_non_null(mkdtemp(dir));
+    char *source = mem_printf("%s/run.cpp", dir), *program = mem_printf("%s/run", dir);
+    write_program(r, from, to, source);
+    char *command = mem_printf("${CXX:-c++} -std=c++17 -O1 -w -I. -o %s %s 2>&1", program, source);
+    if (shell(command, text, 400)) fail_msg("%s: %s", command, text);
+    for (int i = 1; i <= seeds + 3 && !failed; i++) {
+        mem_free(command);
+        command = mem_printf("timeout 300 %s %s %d %s 2>&1", program, r->sizes, i,
+                             i > seeds ? last_rows[i - seeds - 1] : "random");
+        if (shell(command, text, 400)) failed = i;
+    }
+    unlink(source);
+    unlink(program);
+    rmdir(dir);
+    mem_free(command);
+    mem_free(source);
+    mem_free(program);
+    return failed;
+}
+
+static void test_right(void **state)
+{
+    const char *sample = getenv("LATHE_SAMPLE");
+    char text[400];
+    if (system("${CXX:-c++} --version >/dev/null 2>&1")) skip();
+    for (int i = 0; i < (sample ? RUNS : FEW); i++) {
+        const struct run *r = &runs[i];
+        int failed = fails(r, NULL, NULL, sample ? 3 * atoi(sample) : 2, text);
+        if (failed)
+            fail_msg("%s stream %s, %d warpgroups, %d tiles, %d columns, %d stages, split %d, cluster %d (%s), "
+                     "promote %d (%s), sizes %s, run %d: %s",
+                     r->format, r->stream, r->warpgroups, r->tiles, r->columns, r->stages, r->split_k, r->cluster,
+                     r->multicast, r->promote_k, r->promote, r->sizes, failed, text);
+    }
+}
+
+/* A shared tile that is given back before it is multiplied is overwritten now and then. */
+static void test_mistake_is_found(void **state)
+{
+    static const char right[] = "lathe_wgmma_wait<1>();\n        if (release)\n"
+                                "            release_shared(at.before());";
+    static const char wrong[] = "if (release)\n            release_shared(at.before());\n"
+                                "        lathe_wgmma_wait<1>();";
+    char text[400];
+    if (system("${CXX:-c++} --version >/dev/null 2>&1")) skip();
+    assert_true(fails(&runs[0], right, wrong, 40, text) > 0);
+    if (!strstr(text, "Y[") && !strstr(text, "guard")) fail_msg("%s", text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_right), cmocka_unit_test(test_mistake_is_found)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
