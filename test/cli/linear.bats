@@ -95,10 +95,10 @@ with() {
 @test "space: wgmma's configurations that were measured to be fast are in it" {
     common="FORMAT=bf16x3,STREAM=W,WARPGROUPS=2,SPLIT_K=1,VEC=4,EVICT_FIRST=true,EVICT_LAST=false,PROGRAMMATIC=true"
     split lathe space linear --kernel wgmma --target sm_90a --explain \
-        "$common,TILES=2,COLUMNS=128,STAGES=4,CLUSTER=2,MULTICAST=shared,PROMOTE_K=1024,PROMOTE=workspace"
+        "$common,TILES=2,COLUMNS=128,STAGES_LESS=0,CLUSTER=2,MULTICAST=shared,PROMOTE_K=1024,PROMOTE=workspace"
     [ "$status" -eq 0 ]
     split lathe space kernelbench/9 --kernel wgmma --target sm_90a --explain \
-        "${common/bf16/fp16},TILES=1,COLUMNS=176,STAGES=5,CLUSTER=1,PROMOTE_K=512,PROMOTE=registers,GROUP=4"
+        "${common/bf16/fp16},TILES=1,COLUMNS=176,STAGES_LESS=0,CLUSTER=1,PROMOTE_K=512,PROMOTE=registers,GROUP=4"
     [ "$status" -eq 0 ]
 }
 

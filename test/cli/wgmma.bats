@@ -15,7 +15,7 @@ compiles() {
 
 # A configuration that was measured to be fast; the last values given count.
 like() {
-    local text="FORMAT=bf16x3,STREAM=W,WARPGROUPS=2,TILES=2,COLUMNS=128,STAGES=4,SPLIT_K=1,CLUSTER=1,PROMOTE_K=1024,PROMOTE=workspace"
+    local text="FORMAT=bf16x3,STREAM=W,WARPGROUPS=2,TILES=2,COLUMNS=128,STAGES_LESS=0,SPLIT_K=1,CLUSTER=1,PROMOTE_K=1024,PROMOTE=workspace"
     local other
     text+=",VEC=4,EVICT_FIRST=true,EVICT_LAST=false,PROGRAMMATIC=true"
     for other in "$@"; do
@@ -49,11 +49,11 @@ allowed() {
     allowed $size
     allowed $size CLUSTER=2 MULTICAST=shared
     refused "each tile of 64 rows hands over its sums at a time of its own" $size WARPGROUPS=3
-    refused "a block has that much shared memory at most" $size STAGES=5
+    refused "too little is in flight" $size STAGES_LESS=2
     refused "registers would spill to memory" $size PROMOTE=registers
     refused "one rounded product is less accurate" $size FORMAT=bf16x1
     refused "the tiles alone keep the GPU busy" $size SPLIT_K=2
-    refused "a box of a tensor map has at most 256 rows" $size WARPGROUPS=3 COLUMNS=96 STAGES=2 PROMOTE_K=768
+    refused "a box of a tensor map has at most 256 rows" $size WARPGROUPS=3 COLUMNS=96 PROMOTE_K=768
     refused "each block of a split k finishes whole groups of 8 columns" $size COLUMNS=208 SPLIT_K=4 TILES=1
 }
 

@@ -110,7 +110,7 @@ static void write_program(const struct run *r, const char *from, const char *to,
         const char *name;
         int value;
     } numbers[] = {{"WARPGROUPS", r->warpgroups}, {"TILES", r->tiles},     {"COLUMNS", r->columns},
-                   {"STAGES", r->stages},         {"SPLIT_K", r->split_k}, {"CLUSTER", r->cluster},
+                   {"LET_stages", r->stages},     {"SPLIT_K", r->split_k}, {"CLUSTER", r->cluster},
                    {"PROMOTE_K", r->promote_k},   {"GROUP", r->group},     {"VEC", r->vec},
                    {"EVICT_FIRST", 0},            {"EVICT_LAST", 0}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
