@@ -1,9 +1,10 @@
 -- local: descent over neighbours, restarted at random until every configuration is known.
 --
 -- A descent starts at the best of a few random configurations and moves to a better neighbour until none is better.
--- Each kernel of the problem has a descent of its own, a coroutine that yields the configurations it wants to know; all
--- of them go ahead together, so no kernel waits for another and the batches compile in parallel. Neighbours are asked
--- for in random order; what is known already is remembered, never asked for again.
+-- Each kernel of the problem has a descent of its own, a coroutine that yields the configurations it wants to know. They
+-- go ahead together, so that batches compile in parallel; but a kernel whose best is behind the best of all sits rounds
+-- out, one for each eighth that it is slower, seven at most. Neighbours are asked for in random order; what is known
+-- already is remembered, never asked for again.
 
 return strategy {
   name = "local",
@@ -59,19 +60,34 @@ return strategy {
 
     local live = {}                                     -- the descents that go on, and what each is to be told next
     for _, kernel in ipairs(space:kernels()) do
-      live[#live + 1] = { go = coroutine.wrap(function() descents(kernel) end) }
+      live[#live + 1] = { go = coroutine.wrap(function() descents(kernel) end), wait = 0 }
+    end
+    -- The rounds that a descent sits out.
+    local function behind(d)
+      if not tune.best then return 0 end
+      if not d.best or not d.best.ok then return 7 end
+      return math.min(7, math.floor(8 * (d.best.value / tune.best.value - 1)))
     end
     while #live > 0 do
-      local all, still = {}, {}
+      local all, asking, still, soonest = {}, {}, {}, math.huge
+      for _, d in ipairs(live) do soonest = math.min(soonest, d.wait) end
       for _, d in ipairs(live) do
-        local list = d.go(d.told)
+        d.wait = d.wait - soonest
+        local list = d.wait == 0 and d.go(d.told)
         if list then
-          d.first, d.count, still[#still + 1] = #all + 1, #list, d
+          d.first, d.count, asking[#asking + 1] = #all + 1, #list, d
           table.move(list, 1, #list, #all + 1, all)
         end
+        if list or d.wait > 0 then still[#still + 1] = d end
       end
       local results = #all > 0 and tune.evaluate_all(all) or {}
-      for _, d in ipairs(still) do d.told = table.move(results, d.first, d.first + d.count - 1, 1, {}) end
+      for _, d in ipairs(asking) do
+        d.told = table.move(results, d.first, d.first + d.count - 1, 1, {})
+        for _, result in ipairs(d.told) do
+          if result:better_than(d.best) then d.best = result end
+        end
+      end
+      for _, d in ipairs(still) do d.wait = d.wait > 0 and d.wait or 1 + behind(d) end
       live = still
     end
   end,

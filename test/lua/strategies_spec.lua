@@ -93,11 +93,27 @@ describe("local", function()
     end
   end)
 
-  it("goes down in every kernel at the same time", function()
+  -- k2 takes `times` as long as k1: how many of 200 configurations are k2's
+  local function share_of_slower(times)
     local space = mock.space { { name = "k1", sizes = big }, { name = "k2", sizes = big } }
-    local asked, count = mock.run(mock.load("local"), space, {}, bowl, 100), { k1 = 0, k2 = 0 }
-    for _, c in ipairs(asked) do count[c.kernel] = count[c.kernel] + 1 end
-    assert.is_true(count.k1 >= 30 and count.k2 >= 30)
+    local function cost(c)
+      local sum = 100
+      for _, v in ipairs(c.at) do sum = sum + v end
+      return c.kernel == "k2" and times * sum or sum
+    end
+    local asked, count = mock.run(mock.load("local"), space, {}, cost, 200), 0
+    for _, c in ipairs(asked) do count = count + (c.kernel == "k2" and 1 or 0) end
+    return count
+  end
+
+  it("goes down in every kernel that may still win, at the same time", function()
+    local count = share_of_slower(1.05)
+    assert.is_true(count >= 60 and count <= 140, count)
+  end)
+
+  it("asks for little of a kernel that is far behind, but does not forget it", function()
+    local count = share_of_slower(3)
+    assert.is_true(count >= 8 and count <= 50, count)
   end)
 
   it("starts at the best of its starts", function()
