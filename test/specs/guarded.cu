@@ -5,7 +5,7 @@
 static inline size_t __cvta_generic_to_shared(const void *) { return 0; }
 #define LATHE_WARPGROUPS 2          // and what the pipeline's shape is does not matter
 #define LATHE_TILES 1
-#define LATHE_STAGES 2
+#define LATHE_LET_stages 2
 #define LATHE_CLUSTER 1
 #define LATHE_SPLIT_K 1
 #define LATHE_PROMOTE_K 0

@@ -16,7 +16,7 @@ struct LatheEpilogue {
 #define LATHE_WARPGROUPS 2
 #define LATHE_TILES 1
 #define LATHE_COLUMNS 16
-#define LATHE_STAGES 2
+#define LATHE_LET_stages 2
 #define LATHE_CLUSTER 1
 #define LATHE_SPLIT_K 1
 #define LATHE_PROMOTE_K 0
