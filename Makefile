@@ -37,7 +37,7 @@ BELOW_trial    = $(SRC_trial) $(BELOW_device)
 BELOW_export   = $(SRC_export) $(BELOW_model)
 BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_search) $(SRC_db) $(BELOW_device)
 BELOW_cli      = $(SRC_all)
-BELOW_kernels  = $(BELOW_model)
+BELOW_kernels  = $(BELOW_search)
 
 # `make V=1` shows the commands
 ifeq ($(V),)

@@ -1,6 +1,6 @@
 # wgmma_shared.bats: linear/wgmma_shared, which runs on Hopper GPUs only, as far as the command line shows it:
 # configurations compile, and those beside them are refused with the reason. Its static assertions:
-# test/unit/campaign/test_linear.c.
+# test/unit/campaign/test_linear.c; its results: test/unit/kernels/test_wgmma_shared_run.c.
 #
 # LATHE_SAMPLE=N compiles N configurations where a few are compiled otherwise.
 load helper

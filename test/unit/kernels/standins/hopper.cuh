@@ -43,8 +43,8 @@ template <class COPY> static void machine_load(unsigned to, unsigned bytes, unsi
 }
 
 struct MachineMap {                         // what a LatheTensorMap holds here
-    const float *matrix;
-    int rows, columns, box_rows;
+    const void *matrix;
+    int rows, columns, box_rows, element;   // element: bytes of one; a box has 128 bytes a row
 };
 static void lathe_tma_load(unsigned to, const LatheTensorMap *map, int x, int y, unsigned barrier, unsigned long long,
                            int blocks = -1) {
@@ -53,11 +53,15 @@ static void lathe_tma_load(unsigned to, const LatheTensorMap *map, int x, int y,
     if (to % 1024 != 0)
         MACHINE_FAIL("a swizzled box at %x", to);
     machine_load(to, m.box_rows * 128, barrier, blocks, [=](Machine::Block &b) {
+        const char *const matrix = static_cast<const char *>(m.matrix);
         for (int r = 0; r < m.box_rows; r++)
-            for (int c = 0; c < 32; c++) {
-                const bool inside = y + r < m.rows && x + c < m.columns;
-                const float v = inside ? m.matrix[static_cast<long long>(y + r) * m.columns + x + c] : 0.0f;
-                memcpy(Machine::at(b, to + r * 128 + ((c / 4 ^ r % 8) << 4) + c % 4 * 4), &v, 4);
+            for (int c = 0; c < 128 / m.element; c++) {
+                const int byte = c * m.element;
+                unsigned char *const at = Machine::at(b, to + r * 128 + ((byte / 16 ^ r % 8) << 4) + byte % 16);
+                if (y + r < m.rows && x + c < m.columns)
+                    memcpy(at, matrix + (static_cast<long long>(y + r) * m.columns + x + c) * m.element, m.element);
+                else
+                    memset(at, 0, m.element);
             }
     });
 }

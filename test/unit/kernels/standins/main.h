@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         machine.run(split_blocks, 256, b, 1,
                     [&] { linear_wgmma_split(other, to, &exponent, guard, shared_rows, padded, K); });
     LatheTensorMap map;
-    const MachineMap m = {streamed, streamed_rows, K, MY_ROWS};
+    const MachineMap m = {streamed, streamed_rows, K, MY_ROWS, 4};
     memcpy(&map, &m, sizeof m);
     machine.cluster = BLOCKS;
     machine.run(grid, (GROUPS + 1) * 128, 0, grid, [&] {

@@ -1,5 +1,6 @@
-// wgmma.cuh: what kernels/common/wgmma.cuh offers of 16-bit operands, A in registers, on the machine of machine.cuh. A
-// product reads its operands as late as it may: when it is waited for. Sums are float32's, each rounded to nearest.
+// wgmma.cuh: what kernels/common/wgmma.cuh offers, on the machine of machine.cuh: 16-bit operands with A in registers,
+// and all types with both in shared memory. A product reads its operands as late as it may, when it is waited for; or,
+// now and then where A is in shared memory, at once. Sums are float32's, each rounded to nearest.
 #pragma once
 #include "split.cuh"
 
@@ -11,9 +12,10 @@ struct MachineProduct {
     unsigned long long b;
     int add, call;
 };
+typedef std::vector<std::function<void()>> MachineGroup;
 struct MachineThread {
-    std::vector<MachineProduct> open;
-    std::vector<std::vector<MachineProduct>> committed;
+    MachineGroup open;
+    std::vector<MachineGroup> committed;
     std::vector<std::array<unsigned, 4>> given;     // A of each call
 };
 static MachineThread &machine_thread(const Fibre *f) {
@@ -73,13 +75,16 @@ static void machine_multiply(const MachineProduct &p, bool fp16, int columns) {
         }
 }
 
-static bool machine_fp16;
+static void machine_finish(MachineGroup &group) {
+    for (const std::function<void()> &product : group)
+        product();
+    group.clear();
+}
 template <int PENDING> static void lathe_wgmma_wait() {
     machine.pause();
     MachineThread &t = machine_thread(machine.now);
     while (t.committed.size() > PENDING) {
-        for (const MachineProduct &p : t.committed.front())
-            machine_multiply(p, machine_fp16, LATHE_WGMMA_N);
+        machine_finish(t.committed.front());
         t.committed.erase(t.committed.begin());
     }
     __syncwarp();
@@ -88,7 +93,39 @@ template <int PENDING> static void lathe_wgmma_wait() {
 template <lathe_wgmma_type TYPE>
 static void lathe_wgmma(float (&d)[LATHE_WGMMA_N / 2], const unsigned (&a)[4], unsigned long long b, int add) {
     MachineThread &t = machine_thread(machine.now);
-    machine_fp16 = TYPE == LATHE_WGMMA_FP16;
-    t.open.push_back({d, a, b, add, static_cast<int>(t.given.size())});
+    const MachineProduct p = {d, a, b, add, static_cast<int>(t.given.size())};
+    t.open.push_back([=] { machine_multiply(p, TYPE == LATHE_WGMMA_FP16, LATHE_WGMMA_N); });
     t.given.push_back({a[0], a[1], a[2], a[3]});
+}
+
+// Element k of 32 bytes of row `row` of a matrix in shared memory.
+template <lathe_wgmma_type TYPE> static float machine_element(unsigned long long matrix, int row, int k) {
+    const unsigned start = static_cast<unsigned>(matrix) << 4, row_bytes = static_cast<unsigned>(matrix >> 32);
+    unsigned at = start + row * row_bytes + k * (TYPE == LATHE_WGMMA_TF32 ? 4 : 2), bits = 0;
+    at ^= (at >> 7 & (row_bytes == 128 ? 7 : 3)) << 4;
+    memcpy(&bits, Machine::at(machine.block(), at), TYPE == LATHE_WGMMA_TF32 ? 4 : 2);
+    if (TYPE == LATHE_WGMMA_TF32)
+        return __uint_as_float(bits & 0xffffe000u);
+    return machine_number(TYPE == LATHE_WGMMA_FP16, bits);
+}
+
+template <lathe_wgmma_type TYPE>
+static void lathe_wgmma(float (&d)[LATHE_WGMMA_N / 2], unsigned long long a, unsigned long long b, int add) {
+    MachineThread &t = machine_thread(machine.now);
+    const int thread = machine.now->thread % 128, g = thread % 32 / 4, c = thread % 4;
+    float *const sums = d;
+    t.open.push_back([=] {
+        for (int i = 0; i < LATHE_WGMMA_N / 2; i++) {
+            const int row = thread / 32 * 16 + g + 8 * (i / 2 % 2), column = i / 4 * 8 + 2 * c + i % 2;
+            float sum = add ? sums[i] : 0.0f;
+            for (int k = 0; k < (TYPE == LATHE_WGMMA_TF32 ? 8 : 16); k++)
+                sum = lathe_fma(machine_element<TYPE>(a, row, k), machine_element<TYPE>(b, column, k), sum);
+            sums[i] = sum;
+        }
+    });
+    if (machine.random(2)) {                            // with all before it
+        for (MachineGroup &group : t.committed)
+            machine_finish(group);
+        machine_finish(t.open);
+    }
 }

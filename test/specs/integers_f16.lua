@@ -1,0 +1,1 @@
+return include "integers.lua" "f16"
