@@ -60,6 +60,10 @@ static __device__ float lathe_class_value(int inputs, int part, lathe_u64 h, lat
     case LATHE_INPUTS_outliers: return lathe_normal(h) * rms * (lathe_mix(h + 1) % 512 == 0 ? 1e5f : 1.0f);
     case LATHE_INPUTS_rows:
         return lathe_between(h, -1.0f, 1.0f) * (float)exp2(-39.86 + 79.72 * (double)lathe_unit(lathe_mix(key + line)));
+    case LATHE_INPUTS_columns: {                        // the same in both operands: their products are of one size
+        const double power = -19.93 + 39.86 * (double)lathe_unit(lathe_mix(at + 1));
+        return lathe_between(h, -1.0f, 1.0f) * (float)exp2(b ? -power : power);
+    }
     case LATHE_INPUTS_special: return lathe_special(h, b, line, at, length);
     case LATHE_INPUTS_overflow: return lathe_overflowing(h, b, line, at, length);
     default: return lathe_normal(h) * rms;

@@ -26,17 +26,22 @@ template <bool FP16> __device__ __forceinline__ bool lathe_too_small(unsigned bi
     return (bits & 0x7fffu) != 0 && (bits & (FP16 ? 0x4000u : 0x7000u)) == 0;
 }
 
+// The i-th of 512 elements of a matrix's first `count`, at most 2^33, that are scattered by a multiplicative hash (Knuth,
+// TAOCP 3, 6.4).
+__device__ __forceinline__ float lathe_sampled(const float *matrix, long long count, int i) {
+    const unsigned long long hash = (i + 1ull) * 0x9e3779b97f4a7c15ull;
+    return fabsf(matrix[((hash >> 33) * static_cast<unsigned long long>(count)) >> 31]);
+}
+
 // As an exponent: the scale is 2^result, -60 to 60 so that two matrices' together are a float (beyond, rows are too
 // large or too small for the guard). All 32 lanes of a warp call it and get the same; so does every warp for the same
-// matrix. 512 elements of its first `count`, at most 2^33, scattered by a multiplicative hash (Knuth, TAOCP 3, 6.4).
+// matrix.
 __device__ __forceinline__ int lathe_sample_exponent(const float *matrix, long long count) {
     enum { EACH = 16 };
     float largest = 0.0f;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
-        const unsigned long long hash = (threadIdx.x % 32 + 32ull * i + 1) * 0x9e3779b97f4a7c15ull;
-        const unsigned long long at = ((hash >> 33) * static_cast<unsigned long long>(count)) >> 31;
-        const float x = fabsf(matrix[at]);
+        const float x = lathe_sampled(matrix, count, threadIdx.x % 32 + 32 * i);
         largest = lathe_is_finite(x) && x > largest ? x : largest;
     }
 #pragma unroll
@@ -50,6 +55,25 @@ __device__ __forceinline__ int lathe_sample_exponent(const float *matrix, long l
 
 __device__ __forceinline__ float lathe_power_of_two(int exponent) {     // -126 to 127
     return __uint_as_float(static_cast<unsigned>(exponent + 127) << 23);
+}
+
+// Whether a matrix has many elements that fp16's two parts hold less well than float32 does: times 2^exponent less than
+// 2^-3, where the low part is denormal. They do no harm beside larger ones in a row unless the other matrix is as much
+// larger there, as where columns of X are scaled and those of W the other way; a few may be so by chance. More than one
+// in 16 of the sample that is not zero. A warp calls it, as lathe_sample_exponent.
+__device__ __forceinline__ bool lathe_sample_is_wide(const float *matrix, long long count, int exponent) {
+    enum { EACH = 16, ONE_IN = 16 };
+    const float scale = lathe_power_of_two(exponent);
+    int balance = 0;
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        const float x = lathe_sampled(matrix, count, threadIdx.x % 32 + 32 * i);
+        balance += x == 0.0f ? 0 : x * scale < 0.125f ? ONE_IN - 1 : -1;
+    }
+#pragma unroll
+    for (int lane = 16; lane > 0; lane /= 2)
+        balance += __shfl_xor_sync(0xffffffffu, balance, lane);
+    return balance > 0;
 }
 
 // ---- the fallback

@@ -33,7 +33,7 @@ local function steps(narrow)
   if narrow then return { multiply("X", "W"), reduce() } end
   return {
     launch { "linear_mma_scale", when = "scaled", grid = 1, block = 64,
-             args = { "X", "W", "exponents", "M", "N", "K" } },
+             args = { "X", "W", "exponents", "guard", "M", "N", "K" } },
     split("X", "X_parts", 0, "M", "pre_x", "sm >= 90 and scaled"),
     split("W", "W_parts", 1, "N", "pre_w", "sm >= 90"),
     multiply("X", "W", "not pre_x"),

@@ -4,10 +4,13 @@
 
 // exponents[0], [1]: the scales of X and W are 2 to these. One block of 64 threads, a warp a matrix.
 extern "C" __global__ void __launch_bounds__(64)
-    linear_mma_scale(const float *X, const float *W, int *exponents, int M, int N, int K) {
+    linear_mma_scale(const float *X, const float *W, int *exponents, unsigned *guard, int M, int N, int K) {
     lathe_grid_dependency_launch();
     const bool first = threadIdx.x < 32;
-    const int exponent = lathe_sample_exponent(first ? X : W, static_cast<long long>(first ? M : N) * K);
+    const long long elements = static_cast<long long>(first ? M : N) * K;
+    const int exponent = lathe_sample_exponent(first ? X : W, elements);
+    if (lathe_sample_is_wide(first ? X : W, elements, exponent))
+        lathe_guard_raise(guard);
     if (threadIdx.x % 32 == 0)
         exponents[first ? 0 : 1] = exponent;
 }

@@ -39,7 +39,10 @@ __device__ __forceinline__ void multiply_all(const Memory &memory, const Shape &
     float unscale = 1.0f;
     if constexpr (FP16) {
         if (threadIdx.x < 32) {
-            const int e = lathe_sample_exponent(streamed, static_cast<long long>(shape.streamed_rows) * K);
+            const long long elements = static_cast<long long>(shape.streamed_rows) * K;
+            const int e = lathe_sample_exponent(streamed, elements);
+            if (lathe_sample_is_wide(streamed, elements, e))
+                lathe_guard_raise(guard);
             if (threadIdx.x == 0)
                 *memory.exponent = e;
         }

@@ -14,8 +14,11 @@ extern "C" __global__ void __launch_bounds__(256)
     __shared__ int found[2];
     if (SCALED) {
         if (threadIdx.x < 64) {
-            const int e = threadIdx.x < 32 ? lathe_sample_exponent(X, static_cast<long long>(M) * K)
-                                           : lathe_sample_exponent(W, static_cast<long long>(N) * K);
+            const float *matrix = threadIdx.x < 32 ? X : W;
+            const long long elements = static_cast<long long>(threadIdx.x < 32 ? M : N) * K;
+            const int e = lathe_sample_exponent(matrix, elements);
+            if (blockIdx.x == 0 && lathe_sample_is_wide(matrix, elements, e))
+                lathe_guard_raise(guard);
             if (threadIdx.x % 32 == 0)
                 found[threadIdx.x / 32] = e;
         }

@@ -53,6 +53,8 @@ extern "C" __global__ void __launch_bounds__(256)
     if (FP16) {
         if (threadIdx.x < 32) {
             const int e = lathe_sample_exponent(matrix, static_cast<long long>(rows) * K);
+            if (blockIdx.x == 0 && lathe_sample_is_wide(matrix, static_cast<long long>(rows) * K, e))
+                lathe_guard_raise(guard);
             if (threadIdx.x == 0)
                 found = e;
         }

@@ -30,7 +30,7 @@ static bool raised(void)
     dev_ptr parts = buffer(M * WORDS * 4, 0xffffffff), exponents = buffer(8, 0xffffffff), guard = buffer(8, 0);
     OK(ops->copy_in(fx->dev, x, X, sizeof X, &e));
     OK(ops->copy_in(fx->dev, w, W, sizeof W, &e));
-    run("linear_mma_scale", LINE(1, 64), ARGS(&x, &w, &exponents, &m, &n, &k));
+    run("linear_mma_scale", LINE(1, 64), ARGS(&x, &w, &exponents, &guard, &m, &n, &k));
     run("linear_mma_split", LINE((M + 7) / 8, 256), ARGS(&x, &parts, &exponents, &guard, &m, &k, &x_matrix));
     run("linear_mma", (struct shape){{2, 1, 1}, {128, 1, 1}, 3 * 4 * 32 * (32 + 64)},
         ARGS(&parts, &w, &y, &exponents, &guard, &none, &none, &none, &m, &n, &k, &scale));
