@@ -36,6 +36,7 @@ constexpr int SHARED_TOTAL = STAGES * STAGE_BYTES + STAGING_BYTES + 8 * BARRIERS
 static_assert(COLUMNS % 16 == 0 && COLUMNS <= 256, "the width of a wgmma");
 static_assert(TILES == 1 || TILES == 2, "tiles of 64 rows a warpgroup");
 static_assert(CLUSTER == 1 || SPLIT_K == 1, "a cluster shares operands or k, not both");
+static_assert(EVERY >= STREAMS, "no two tiles of a block promote after the same chunk");
 static_assert(!IN_WORKSPACE || LATHE_PROMOTE_K / CHUNK % STREAMS == 0, "tiles promote at different times");
 static_assert(COLUMNS % (8 * SPLIT_K) == 0, "each block of a split finishes whole groups of 8 columns");
 constexpr int MY_ROWS = ROWS / (SHARE_ROWS ? CLUSTER : 1), MY_COLUMNS = COLUMNS / (SHARE_COLUMNS ? CLUSTER : 1);
