@@ -29,7 +29,7 @@
 __device__ __forceinline__ void multiply_all(const Memory &memory, const Shape &shape, int rank, const float *streamed,
                                              float *sums, const int *shared_exponent, unsigned *guard, float *Y, int M,
                                              int N, int K, const LatheEpilogue &epilogue) {
-    const Units units(shape);
+    const Units units = shape.units();
     const Range range(shape.chunks, SPLIT_K > 1 ? rank : 0);
     const int chunks = range.count;
     Multiplier x(memory);

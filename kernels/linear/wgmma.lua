@@ -29,7 +29,7 @@ return {
     { "WARPGROUPS", { 2, 3 }, help = "that multiply; another one copies" },
     { "TILES", { 1, 2 }, help = "of 64 rows of the streamed matrix, a warpgroup" },
     { "COLUMNS", { 96, 128, 144, 160, 176, 192, 208, 224, 240, 256 }, help = "rows of the other matrix, a block" },
-    { "STAGES_LESS", { 0, 1, 2 }, help = "stages of 32 k in shared memory, fewer than it has room for" },
+    { "STAGES_LESS", { 0, 1 }, help = "stages of 32 k in shared memory, fewer than it has room for" },
     { "SPLIT_K", { 1, 2, 4 }, help = "blocks of a cluster that share a tile's k" },
     { "CLUSTER", { 1, 2 }, when = "SPLIT_K == 1", help = "blocks that share what one of them reads" },
     { "MULTICAST", { "streamed", "shared" }, when = "CLUSTER > 1", help = "the matrix that they share" },

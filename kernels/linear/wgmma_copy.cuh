@@ -6,7 +6,7 @@
 __device__ __forceinline__ void copy_streamed(const LatheTensorMap *map, const Memory &memory, const Shape &shape,
                                               int rank) {
     const unsigned long long policy = LATHE_EVICT_FIRST ? lathe_l2_evict_first() : lathe_l2_normal();
-    const Units units(shape);
+    const Units units = shape.units();
     const Range range(shape.chunks, SPLIT_K > 1 ? rank : 0);
     Ring at;
     for (int u = blockIdx.x / BLOCKS; u < units.count(); u += gridDim.x / BLOCKS) {
@@ -30,7 +30,7 @@ __device__ __forceinline__ void copy_streamed(const LatheTensorMap *map, const M
 __device__ __forceinline__ void copy_shared(const unsigned char *tiles, const Memory &memory, const Shape &shape,
                                             int rank) {
     const unsigned long long policy = LATHE_EVICT_LAST ? lathe_l2_evict_last() : lathe_l2_normal();
-    const Units units(shape);
+    const Units units = shape.units();
     const Range range(shape.chunks, SPLIT_K > 1 ? rank : 0);
     Ring at;
     lathe_grid_dependency_wait();
@@ -57,7 +57,7 @@ __device__ __forceinline__ void copy_shared(const unsigned char *tiles, const Me
 // staging buffer is the next stream's. Each stream has a barrier of its own for that: it could not tell the rounds of
 // one that turns for all.
 __device__ __forceinline__ void add_sums(float *sums, const Memory &memory, const Shape &shape, int rank) {
-    const Units units(shape);
+    const Units units = shape.units();
     const int chunks = Range(shape.chunks, SPLIT_K > 1 ? rank : 0).count;
     int all = 0;
 #pragma unroll

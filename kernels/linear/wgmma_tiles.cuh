@@ -1,5 +1,5 @@
-// wgmma_tiles.cuh: what a configuration of the wgmma kernel means: its tiles, which block has which, and where things are
-// in shared memory.
+// wgmma_tiles.cuh: what a configuration of the wgmma kernel means: its tiles, which block has which, and where things
+// are in shared memory.
 #pragma once
 #define LATHE_WGMMA_N LATHE_COLUMNS
 #include "lathe.cuh"
@@ -7,6 +7,7 @@
 #include "wgmma.cuh"
 #include "split.cuh"
 #include "guard.cuh"
+#include "hopper_tiles.cuh"
 
 constexpr bool FP16 = LATHE_FORMAT == LATHE_FORMAT_fp16x3 || LATHE_FORMAT == LATHE_FORMAT_fp16x1;
 constexpr int PARTS = LATHE_FORMAT == LATHE_FORMAT_fp16x1 || LATHE_FORMAT == LATHE_FORMAT_bf16x1 ? 1 : 2;
@@ -45,27 +46,14 @@ static_assert(LATHE_LET_smem >= SHARED_TOTAL, "the specification asks for the sh
 
 // ---- where a block is
 
+typedef LatheRing<STAGES> Ring;
+typedef LatheRange<SPLIT_K> Range;                      // of a block's chunks
+typedef LatheUnits<SHARE_COLUMNS ? CLUSTER : 1, SHARE_ROWS ? CLUSTER : 1, LATHE_GROUP> Units;
+
 struct Shape {
     int streamed_rows, shared_rows, chunks;             // of the problem; chunks of all k
-};
-
-// Work is numbered in units: a cluster's tiles. Units run along rows within a band of GROUP unit columns.
-struct Units {
-    int rows, columns;
-    __device__ __forceinline__ explicit Units(const Shape &s)
-        : rows(lathe_ceil_div(lathe_ceil_div(s.streamed_rows, ROWS), SHARE_COLUMNS ? CLUSTER : 1)),
-          columns(lathe_ceil_div(lathe_ceil_div(s.shared_rows, COLUMNS), SHARE_ROWS ? CLUSTER : 1)) {}
-    __device__ __forceinline__ int count() const { return rows * columns; }
-    // The tile of this block in unit u.
-    __device__ __forceinline__ void tile(int u, int rank, int &row, int &column) const {
-        const int band = u / (LATHE_GROUP * rows), width = lathe_min(LATHE_GROUP, columns - band * LATHE_GROUP);
-        const int within = u - band * LATHE_GROUP * rows;
-        row = within / width;
-        column = band * LATHE_GROUP + within % width;
-        if (SHARE_ROWS)
-            column = column * CLUSTER + rank;
-        if (SHARE_COLUMNS)
-            row = row * CLUSTER + rank;
+    __device__ __forceinline__ Units units() const {
+        return Units(lathe_ceil_div(streamed_rows, ROWS), lathe_ceil_div(shared_rows, COLUMNS));
     }
 };
 
@@ -110,26 +98,4 @@ struct Memory {
     __device__ __forceinline__ unsigned exchanged() const { return staged() + 16; }
     __device__ __forceinline__ unsigned exchange_free() const { return staged() + 24; }
     __device__ __forceinline__ unsigned staging_free(int stream) const { return staged() + 32 + 8 * stream; }
-};
-
-// The stages in turn: an index and the parity of its current round.
-struct Ring {
-    int stage = 0;
-    unsigned parity = 0;
-    __device__ __forceinline__ void next() {
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-    __device__ __forceinline__ int before() const { return stage == 0 ? STAGES - 1 : stage - 1; }
-};
-
-// The part of k that is this block's, in chunks.
-struct Range {
-    int begin, count;                                   // chunks of this block
-    __device__ __forceinline__ Range(int chunks, int part) {
-        begin = static_cast<int>(static_cast<long long>(chunks) * part / SPLIT_K);
-        count = static_cast<int>(static_cast<long long>(chunks) * (part + 1) / SPLIT_K) - begin;
-    }
 };

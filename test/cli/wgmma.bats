@@ -49,7 +49,7 @@ allowed() {
     allowed $size
     allowed $size CLUSTER=2 MULTICAST=shared
     refused "each tile of 64 rows hands over its sums at a time of its own" $size WARPGROUPS=3
-    refused "too little is in flight" $size STAGES_LESS=2
+    refused "too little is in flight" $size COLUMNS=160 STAGES_LESS=1
     refused "registers would spill to memory" $size PROMOTE=registers
     refused "one rounded product is less accurate" $size FORMAT=bf16x1
     refused "the tiles alone keep the GPU busy" $size SPLIT_K=2
