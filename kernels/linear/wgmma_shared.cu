@@ -1,9 +1,10 @@
 // wgmma_shared.cu: Y = epilogue(X W^T) on Hopper's tensor cores, which read both operands from shared memory.
 //
-// The ordinary form of a GEMM on this hardware, one product an element: of TF32, from float32 tensors as they are (the
-// tensor cores ignore the low 13 bits of an operand); of f16 or bf16 tensors; or of float32 tensors that
-// linear_wgmma_convert has rounded to 16 bits before. Sums are float32, which the hardware rounds toward zero at every
-// step.
+// The ordinary form of a GEMM on this hardware: of TF32, from float32 tensors as they are (the tensor cores ignore the
+// low 13 bits of an operand); of f16 or bf16 tensors; or of float32 tensors that linear_wgmma_convert has rounded to 16
+// bits before, or split into two numbers of 16 bits, of which three products are summed. Sums are float32, which the
+// hardware rounds toward zero at every step; so PROMOTE_K of k at most are summed there, where there are three products,
+// and then added to other registers, rounded to nearest.
 //
 // A is the matrix whose rows are rows of a tile (X, or W where SWAP says so), B the other one; a tile of Y, or of Y
 // transposed, is ROWS rows of A by COLUMNS rows of B. A block is
@@ -51,7 +52,7 @@ __device__ __forceinline__ void copy_all(const LatheTensorMap *a, const LatheTen
         int row, column;
         units.tile(u, rank, row, column);
         for (int c = 0; c < range.count; c++, at.next()) {
-            const int x = (range.begin + c) * CHUNK;
+            const int x = (range.begin + c) * BOX;
             const unsigned full = memory.full(at.stage);
             lathe_barrier_wait(memory.free(at.stage), at.parity ^ 1);
             lathe_barrier_expect(full, STAGE_BYTES);
@@ -91,7 +92,7 @@ __device__ __forceinline__ void multiply_all(const Memory &memory, const Shape &
         if constexpr (PINGPONG)
             if (x.lane == 0)
                 lathe_barrier_arrive(memory.turn(1 - x.group));
-        x.finish_tile();
+        x.finish_tile(chunks);
         if constexpr (PINGPONG)
             x.at.skip(chunks);
         int row, column;
@@ -100,7 +101,7 @@ __device__ __forceinline__ void multiply_all(const Memory &memory, const Shape &
     }
 }
 
-// a, b: maps of A and B, boxes of CHUNK by MY_ROWS and MY_COLUMNS; exponents, guard: where CONVERT; sums: workspace of
+// a, b: maps of A and B, boxes of BOX by MY_ROWS and MY_COLUMNS; exponents, guard: where CONVERT; sums: workspace of
 // this kernel alone where SPLIT_K > 1, gridDim.x x STREAMS x TILE_FLOATS; Y [M, N].
 extern "C" __global__ void __launch_bounds__((GROUPS + 1) * 128, PER_SM)
     linear_wgmma_shared(const __grid_constant__ LatheTensorMap a, const __grid_constant__ LatheTensorMap b,

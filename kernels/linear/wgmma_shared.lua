@@ -9,12 +9,13 @@ return function(type, output)
   local widest = 16 // bytes_of[output]                 -- elements of Y in the widest store
   local converts, plain = "FORMAT != 'tf32x1'", "FORMAT == 'tf32x1'"
   local once = "M <= select(SWAP, COLUMNS, select(SCHEDULE == 'pingpong', 1, WARPGROUPS) * TILES * 64)"
-  local of_row = float and "select(FORMAT == 'tf32x1', 32, 64)" or "64"     -- elements of k in a stage's 128 bytes
+  local three = "(FORMAT == 'bf16x3' or FORMAT == 'fp16x3')"                -- products of two parts
+  local box = float and "select(FORMAT == 'tf32x1', 32, 64)" or "64"        -- elements in 128 bytes
 
   -- A launch names its buffers once and for all: there is one for either order of two matrices.
   local function multiply(a, b, swap, when, programmatic)
     local function map(matrix, rows)
-      return tensor_map { matrix, box = { rows, of_row }, swizzle = 128, l2 = "L2" }
+      return tensor_map { matrix, box = { rows, box }, swizzle = 128, l2 = "L2" }
     end
     return launch { "linear_wgmma_shared", when = (swap and "SWAP" or "not SWAP") .. (when and " and " .. when or ""),
                     grid = "grid", cluster = "blocks", block = "(WARPGROUPS + 1) * 128", shared = "smem",
@@ -25,7 +26,7 @@ return function(type, output)
 
   local kernel = {
     "wgmma_shared", source = beside "wgmma_shared.cu",
-    summary = "one fused Hopper kernel, one product an element, of " .. (float and "TF32 or 16 bits" or type),
+    summary = "one fused Hopper kernel, " .. (float and "of TF32 or of pairs of 16-bit numbers" or "of " .. type),
     requires = { { "sm == 90", "wgmma is an instruction of Hopper GPUs (sm_90a)" } },
     params = {
       { "SWAP", { false, true }, help = "the tensor cores compute W X^T, and stores turn it over; or X W^T" },
@@ -45,11 +46,13 @@ return function(type, output)
       { "STORE", { "registers", "shared" },
         help = "Y is written from where the tensor cores leave it, or turned over in shared memory to make wide rows" },
       { "VEC", widest == 8 and { 1, 2, 4, 8 } or { 1, 2, 4 }, help = "elements that a store moves" },
-      { "L2", { 128, 256 }, help = "bytes that the L2 fetches from memory at a time" },
+      { "L2", { 128, 256 }, when = once, help = "bytes that the L2 fetches from memory at a time" },
       { "EVICT_FIRST", { false, true }, when = once, help = "L2 is told that W is read once" },
       { "EVICT_LAST", { false, true }, when = once, help = "L2 is told that X is read often" },
     },
     let = {
+      { "parts", float and "select(" .. three .. ", 2, 1)" or "1" },        -- numbers of an element
+      { "accumulators", "TILES * COLUMNS // 2" .. (float and " * select(parts == 2 and PROMOTE_K > 0, 2, 1)" or "") },
       { "blocks", "CLUSTER * SPLIT_K" },                                    -- of a cluster
       { "readers", "select(SCHEDULE == 'pingpong', 1, WARPGROUPS)" },       -- warpgroups that share a tile
       { "rows", "readers * TILES * 64" },
@@ -62,7 +65,7 @@ return function(type, output)
       { "units", "row_units * column_units" },
       { "slots", "max(1, sm_count * PER_SM // blocks)" },                   -- clusters at once
       { "grid", "ceil_div(units, ceil_div(units, slots)) * blocks" },       -- all of them busy equally long
-      { "chunks", "ceil_div(K, " .. of_row .. ")" },
+      { "chunks", "ceil_div(K, " .. box .. " // parts)" },
       { "stage_bytes", "(rows + COLUMNS) * 128" },
       { "slab", "select(COLUMNS % 32 == 0, 32, 16)" },
       { "staging", "select(STORE == 'shared', WARPGROUPS * 16 * select(SWAP, slab * 20, 16 * (slab + 8)), 0)" },
@@ -91,7 +94,7 @@ return function(type, output)
       -- What cannot be good.
       { "WARPGROUPS < 3 and PER_SM == 1 or COLUMNS <= 176",
         "an instruction of that width needs more registers than a thread has at first" },
-      { "TILES * COLUMNS // 2 <= select(WARPGROUPS == 3, 96, select(PER_SM == 2, 128, 176))",
+      { "accumulators <= select(WARPGROUPS == 3, 88, select(PER_SM == 2, 128, 176))",
         "registers would spill to memory" },
       { "rows * COLUMNS >= 128 * 96", "a small tile reads more than it multiplies" },
       { "STAGES * stage_bytes * PER_SM >= 120 * 1024", "too little in flight" },
@@ -103,7 +106,7 @@ return function(type, output)
     },
     workspace = {
       { "sums", "f32", { "grid", "WARPGROUPS * TILES", "64 * COLUMNS" }, when = "SPLIT_K > 1" },
-      { "exponents", "i32", { 2 }, when = float and "FORMAT == 'fp16x1'" },
+      { "exponents", "i32", { 2 }, when = float and "FORMAT == 'fp16x1' or FORMAT == 'fp16x3'" },
       { "guard", "u32", { 2 }, zero = "once", when = float and converts },
     },
     steps = {},
@@ -113,15 +116,21 @@ return function(type, output)
     kernel.steps = { multiply("X", "W", false), multiply("W", "X", true) }
     return kernel
   end
-  table.insert(kernel.params, 1, { "FORMAT", { "tf32x1", "bf16x1", "fp16x1" },
-    help = "numbers that are multiplied: of the float32 as it is; or rounded to 16 bits before" })
+  table.insert(kernel.params, 1, { "FORMAT", { "tf32x1", "bf16x1", "fp16x1", "bf16x3", "fp16x3" },
+    help = "numbers that are multiplied: the float32 as it is; or, made before, one or two of 16 bits" })
+  table.insert(kernel.params, 7, { "PROMOTE_K", { 0, 256, 512, 768, 1024 }, when = three,
+    help = "k summed by the tensor cores, which round toward zero, before float32 addition; 0: all" })
   table.insert(kernel.params, { "PROGRAMMATIC", { true, false }, when = converts,
     help = "the kernels start before the ones before them have ended" })
-  table.insert(kernel.let, { "pitch", "ceil_div(K, 8) * 8" })
+  table.insert(kernel.let, { "pitch", "select(parts == 2, chunks * 64, ceil_div(K, 8) * 8)" })
   for _, buffer in ipairs {
     { "x16", "f16", { "M", "pitch" }, when = converts },
     { "w16", "f16", { "N", "pitch" }, when = converts },
   } do table.insert(kernel.workspace, buffer) end
+  for _, constraint in ipairs {
+    { "PROMOTE_K // 32 < chunks // SPLIT_K", "no sums would be promoted" },
+    { "FORMAT == 'tf32x1' or min(M, N) >= 256", "all of X and W is written and read again before, for few products" },
+  } do table.insert(kernel.constraints, constraint) end
   local programmatic = "PROGRAMMATIC and " .. converts
   kernel.steps = {
     launch { "linear_wgmma_convert", when = converts, grid = "8 * sm_count", block = 256,

@@ -10,11 +10,15 @@
 #include "hopper_tiles.cuh"
 
 #if LATHE_DTYPE_X == LATHE_DTYPE_f32
-constexpr lathe_wgmma_type TYPE = LATHE_FORMAT == LATHE_FORMAT_tf32x1   ? LATHE_WGMMA_TF32
-                                  : LATHE_FORMAT == LATHE_FORMAT_bf16x1 ? LATHE_WGMMA_BF16
-                                                                        : LATHE_WGMMA_FP16;
+constexpr int PARTS = LATHE_FORMAT == LATHE_FORMAT_bf16x3 || LATHE_FORMAT == LATHE_FORMAT_fp16x3 ? 2 : 1;
+constexpr lathe_wgmma_type TYPE =
+    LATHE_FORMAT == LATHE_FORMAT_tf32x1                                           ? LATHE_WGMMA_TF32
+    : LATHE_FORMAT == LATHE_FORMAT_bf16x1 || LATHE_FORMAT == LATHE_FORMAT_bf16x3 ? LATHE_WGMMA_BF16
+                                                                                 : LATHE_WGMMA_FP16;
 constexpr bool CONVERT = TYPE != LATHE_WGMMA_TF32;      // before, with a guard
+constexpr int PROMOTE_K = PARTS == 2 ? LATHE_PROMOTE_K : 0;
 #else
+constexpr int PARTS = 1, PROMOTE_K = 0;
 constexpr lathe_wgmma_type TYPE = LATHE_DTYPE_X == LATHE_DTYPE_f16 ? LATHE_WGMMA_FP16 : LATHE_WGMMA_BF16;
 constexpr bool CONVERT = false;
 #endif
@@ -28,8 +32,11 @@ constexpr bool SHARE_B = CLUSTER > 1 && !SHARE_A;
 constexpr int BLOCKS = CLUSTER * SPLIT_K;               // of a cluster
 
 constexpr int ROW_BYTES = 128;                          // of k in a stage: what a swizzle spans
-constexpr int CHUNK = ROW_BYTES / (TYPE == LATHE_WGMMA_TF32 ? 4 : 2);
-constexpr int STEPS = ROW_BYTES / 32;                   // a wgmma takes 32 bytes of k
+constexpr int BOX = ROW_BYTES / (TYPE == LATHE_WGMMA_TF32 ? 4 : 2);    // elements of a row in a stage
+constexpr int CHUNK = BOX / PARTS;                      // k of a stage: the high parts, then the low ones
+constexpr int STEPS = ROW_BYTES / 32 / PARTS;           // a wgmma takes 32 bytes of k
+constexpr bool PROMOTE = PROMOTE_K > 0;
+constexpr int EVERY = PROMOTE ? PROMOTE_K / CHUNK : 1 << 30;    // chunks that the tensor cores sum at most
 constexpr int ROWS = (PINGPONG ? 1 : GROUPS) * TILES * 64, SUMS = COLUMNS / 2;
 constexpr int A_BYTES = ROWS * ROW_BYTES, STAGE_BYTES = A_BYTES + COLUMNS * ROW_BYTES;
 constexpr int MY_ROWS = ROWS / (SHARE_A ? CLUSTER : 1), MY_COLUMNS = COLUMNS / (SHARE_B ? CLUSTER : 1);
@@ -53,6 +60,7 @@ static_assert(SPLIT_K == 1 || !PINGPONG, "blocks that share k meet after each ti
 static_assert(SLABS % SPLIT_K == 0, "each block of a split k finishes whole slabs");
 static_assert(MY_ROWS % 8 == 0 && MY_ROWS <= 256 && MY_COLUMNS % 8 == 0, "what a block copies at once");
 static_assert(VEC <= (STAGED ? 16 / static_cast<int>(sizeof(LatheType_Y)) : SWAP ? 1 : 2), "what a store can move");
+static_assert(PROMOTE_K % CHUNK == 0, "whole chunks are promoted");
 static_assert(PER_SM == 1 || GROUPS == 1, "blocks of one multiplying warpgroup share an SM");
 static_assert(LATHE_LET_smem >= SHARED_TOTAL, "the specification asks for the shared memory");
 

@@ -16,7 +16,7 @@ compiles() {
 
 # explain SPEC SIZE CHANGE...: of a configuration that should be good; the last values given count
 explain() {
-    local text="SWAP=false,SCHEDULE=cooperative,WARPGROUPS=2,TILES=1,COLUMNS=256,STAGES=4,SPLIT_K=1,CLUSTER=1,GROUP=8,STORE=registers,VEC=2,L2=128"
+    local text="SWAP=false,SCHEDULE=cooperative,WARPGROUPS=2,TILES=1,COLUMNS=256,STAGES=4,SPLIT_K=1,CLUSTER=1,GROUP=8,STORE=registers,VEC=2"
     local other
     [ "$1" != linear ] || text="FORMAT=tf32x1,$text"
     for other in "${@:3}"; do
@@ -56,7 +56,8 @@ allowed() {
     allowed linear_f16 $size STORE=shared VEC=8 CLUSTER=2 MULTICAST=W
     allowed linear_bf16 $size SCHEDULE=pingpong TILES=2 COLUMNS=128 CLUSTER=2 MULTICAST=X STAGES=5
     allowed linear $size WARPGROUPS=1 COLUMNS=128 TILES=2 STAGES=3 PER_SM=2
-    allowed linear M=128,N=16384,K=16384 SPLIT_K=2 EVICT_FIRST=true EVICT_LAST=false
+    allowed linear $size FORMAT=fp16x3 PROMOTE_K=512 PROGRAMMATIC=true COLUMNS=176 STAGES=5
+    allowed linear M=128,N=16384,K=16384 SPLIT_K=2 L2=256 EVICT_FIRST=true EVICT_LAST=false
     refused "two warpgroups take turns" linear $size SCHEDULE=pingpong WARPGROUPS=3 COLUMNS=176
     refused "each block of a split k finishes whole slabs" linear M=128,N=4096,K=4096 COLUMNS=160 SPLIT_K=2
     refused "a box of a tensor map has at most 256 rows" linear $size WARPGROUPS=3 TILES=2 COLUMNS=96
@@ -69,6 +70,9 @@ allowed() {
     refused "registers would spill to memory" linear $size TILES=2 COLUMNS=192 STAGES=3
     refused "the tiles alone keep the GPU busy" linear $size SPLIT_K=2
     refused "wider stores are better where they are possible" linear $size VEC=1
+    refused "registers would spill to memory" linear $size FORMAT=bf16x3 PROMOTE_K=512
+    refused "for few products" linear M=128,N=8192,K=8192 FORMAT=bf16x1
+    refused "no sums would be promoted" linear M=1024,N=8192,K=512 FORMAT=fp16x3 PROMOTE_K=512 COLUMNS=160 STAGES=5
     refused "there are not two tiles to take turns with" linear M=128,N=8192,K=8192 SCHEDULE=pingpong
 }
 

@@ -158,13 +158,13 @@ static void test_random(void **state)
 
 /* Blocks with several tiles each, clusters, and all that shares or splits. */
 #define PINGPONG                                                                                                       \
-    "SCHEDULE=pingpong,WARPGROUPS=2,TILES=1,COLUMNS=192,STAGES=4,CLUSTER=2,MULTICAST=X,GROUP=1,STORE=shared,L2=128,"   \
+    "SCHEDULE=pingpong,WARPGROUPS=2,TILES=1,COLUMNS=192,STAGES=4,CLUSTER=2,MULTICAST=X,GROUP=1,STORE=shared,"          \
     "SWAP=false,"
 #define TOGETHER                                                                                                       \
     "SCHEDULE=cooperative,WARPGROUPS=2,TILES=1,COLUMNS=128,STAGES=4,SPLIT_K=1,CLUSTER=2,MULTICAST=W,GROUP=2,"          \
-    "STORE=registers,L2=128,SWAP=false,"
+    "STORE=registers,SWAP=false,"
 #define SPLIT                                                                                                          \
-    "SCHEDULE=cooperative,WARPGROUPS=2,TILES=1,COLUMNS=128,STAGES=4,SPLIT_K=4,GROUP=1,STORE=shared,L2=128,"            \
+    "SCHEDULE=cooperative,WARPGROUPS=2,TILES=1,COLUMNS=128,STAGES=4,SPLIT_K=4,GROUP=1,STORE=shared,"                   \
     "EVICT_FIRST=false,EVICT_LAST=false,SWAP=false,"
 static const struct {
     const char *type;
@@ -175,6 +175,7 @@ static const struct {
     {"bf16", 300, 380, 1096, "VEC=4," PINGPONG},
     {"f16", 500, 330, 1000, "VEC=2," TOGETHER},
     {"f32", 500, 331, 300, "FORMAT=fp16x1,PROGRAMMATIC=true,VEC=1," TOGETHER},
+    {"f32", 500, 332, 908, "FORMAT=fp16x3,PROMOTE_K=256,PROGRAMMATIC=true,VEC=2," TOGETHER},
     {"f32", 100, 256, 160, "FORMAT=tf32x1,VEC=4," SPLIT},
 };
 
@@ -200,12 +201,14 @@ static void test_mistakes_are_found(void **state)
         {0, "lathe_barrier_wait(memory.turn(x.group), (turn + (x.group == 0)) & 1);", ";"},
         {0, "x.at.skip(x.group * chunks);", ";"},
         {0, "if (lane < CLUSTER)", "if (lane == lathe_cluster_rank())"},
-        {2, "release(at.before());\n            at.next();", "release(at.before()), release(at.stage); at.next();"},
+        {2, "release(at.before());\n                at.next();", "release(at.before()), release(at.stage); at.next();"},
         {2, "lathe_barrier_wait(memory.full(at.stage), at.parity);", ";"},
         {2, "lathe_barrier_wait(memory.free(at.stage), at.parity ^ 1);", ";"},
         {2, "m + across < M && n + along < N", "true"},
-        {4, "lathe_barrier_wait_cluster(x.memory.exchanged(), rounds & 1);", ";"},
-        {4, "if (rounds > 0)", "if (false)"},
+        {4, "columns + LOW", "columns"},
+        {4, "if (start > 0)", "if (false)"},
+        {5, "lathe_barrier_wait_cluster(x.memory.exchanged(), rounds & 1);", ";"},
+        {5, "if (rounds > 0)", "if (false)"},
     };
     if (system("${CXX:-c++} --version >/dev/null 2>&1")) skip();
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {

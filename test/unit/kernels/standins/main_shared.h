@@ -13,13 +13,15 @@ static LatheTensorMap map_of(const void *matrix, int rows, int columns, int box_
 int main(int argc, char **argv)
 {
     const int M = SIZE_M, N = SIZE_N, K = SIZE_K, grid = LATHE_LET_grid;
-    const int pitch = CONVERT ? lathe_ceil_div(K, 8) * 8 : K;
+    const int pitch = PARTS == 2 ? lathe_ceil_div(K, CHUNK) * BOX : CONVERT ? lathe_ceil_div(K, 8) * 8 : K;
     const LatheEpilogue epilogue = {0.5f};
     lathe_host_bound.wait = machine_wait;
     machine.random_state = atoi(argv[1]);
     std::vector<Element> X((size_t)M * K), W((size_t)N * K);
     for (Element &x : X) x = lathe_from_float<Element>((float)machine.random(9) - 4);
     for (Element &w : W) w = lathe_from_float<Element>((float)machine.random(9) - 4);
+    if (PARTS == 2)                         // one of them of numbers that need both parts
+        for (Element &v : machine.random(2) ? X : W) v = lathe_from_float<Element>((float)machine.random(8191) - 4095);
     const size_t count = (size_t)M * N, guarded = count + 64;
     std::vector<LatheType_Y> Y(guarded);
     memset(Y.data(), 0xff, guarded * sizeof Y[0]);
