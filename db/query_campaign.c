@@ -10,6 +10,7 @@
 static const char SELECT_CAMPAIGN[] =
     "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, s.name AS strategy, "
     "c.strategy_options AS options, c.seed AS seed, c.tolerance AS tolerance, c.inputs AS inputs, "
+    "c.restrictions AS restrictions, "
     "c.state AS state, c.note AS note, c.created AS created, "
     "coalesce(c.seconds, (julianday(coalesce(c.ended, (SELECT t.ended FROM trial t WHERE t.campaign_id = c.id "
     "AND t.ended IS NOT NULL ORDER BY t.number DESC LIMIT 1))) - julianday(c.created)) * 86400) AS seconds, "
@@ -21,7 +22,7 @@ static const char SELECT_CAMPAIGN[] =
     "ORDER BY t.number DESC LIMIT 1) "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { PLAIN_KEYS = 15, BEST_COLUMN = 15, BASELINE_COLUMN = 16 };
+enum { PLAIN_KEYS = 16, BEST_COLUMN = 16, BASELINE_COLUMN = 17 };
 
 /* A seed is an integer; one that a 64-bit signed integer cannot hold is left as text. */
 static json_t *seed_json(const char *digits)
@@ -67,7 +68,7 @@ static status fill_campaign(struct query *q, sqlite3_stmt *st, int64_t id, json_
         const char *key = sqlite3_column_name(st, i);
         if (strcmp(key, "size") == 0)
             set(campaign, key, size);
-        else if (strcmp(key, "tolerance") == 0)
+        else if (strcmp(key, "tolerance") == 0 || strcmp(key, "restrictions") == 0)
             json_object_set_new(campaign, key, query_tree(st, i));
         else if (strcmp(key, "seed") == 0)
             json_object_set_new(campaign, key, seed_json((const char *)sqlite3_column_text(st, i)));

@@ -67,6 +67,7 @@ CREATE TABLE campaign (
     environment TEXT NOT NULL CHECK (json_valid(environment)),
     tolerance TEXT NOT NULL CHECK (json_valid(tolerance)),
     inputs TEXT NOT NULL,
+    restrictions TEXT NOT NULL CHECK (json_valid(restrictions)),
     state TEXT NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'finished', 'interrupted', 'failed')),
     note TEXT,
     created TEXT NOT NULL,

@@ -263,9 +263,11 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
         st = intern_strategy(s, c, &strategy, e);
     if (!st)
         st = problem_flops(c->problem, &flops, &bytes, e);
+    struct strbuf size = {0}, environment = {0}, tolerance = {0}, restrictions = {0};
+    if (!st)
+        st = json_text(c->problem->restrictions, 0, "the list of restrictions", &restrictions, e);
     if (st)
         return st;
-    struct strbuf size = {0}, environment = {0}, tolerance = {0};
     problem_size_text(c->problem, &size);
     environment_text(&environment);
     tolerance_json(&c->problem->tolerance, &tolerance);
@@ -278,12 +280,13 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
                               c->budget_seconds > 0 ? sql_real(c->budget_seconds) : sql_null(), sql_int(space),
                               sql_text(or_empty(c->tool_version)), sql_text(or_empty(c->command_line)),
                               sql_text(sb_str(&environment)), sql_text(sb_str(&tolerance)), sql_text(inputs_name(c->inputs)),
-                              sql_text(now)),
+                              sql_text(sb_str(&restrictions)), sql_text(now)),
                    e);
     *id = sqlite3_last_insert_rowid(s->sql.db);
     sb_free(&size);
     sb_free(&environment);
     sb_free(&tolerance);
+    sb_free(&restrictions);
     for (int i = 0; !st && i < c->problem->ndims; i++)
         st = store_run(s, STATEMENT_campaign_dim_add, doing,
                        SQL_VALUES(sql_int(*id), sql_text(c->problem->dims[i].name), sql_int(c->problem->dims[i].value),

@@ -22,8 +22,8 @@
     X(strategy_add, "INSERT INTO strategy (hash, name, text) VALUES (?1, ?2, ?3)")                                     \
     X(campaign_add, "INSERT INTO campaign (problem_id, device_id, strategy_id, size, flops, bytes, strategy_options, " \
                     "kernels, seed, budget_trials, budget_seconds, space_size, tool_version, command_line, "           \
-                    "environment, tolerance, inputs, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "  \
-                    "?12, ?13, ?14, ?15, ?16, ?17, ?18)")                                                              \
+                    "environment, tolerance, inputs, restrictions, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "  \
+                    "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")                                           \
     X(campaign_dim_add, "INSERT INTO campaign_dim (campaign_id, name, value, position) VALUES (?1, ?2, ?3, ?4)")       \
     X(campaign_note, "UPDATE campaign SET note = ?2 WHERE id = ?1")                                                    \
     X(campaign_end, "UPDATE campaign SET state = ?2, note = coalesce(?3, note), ended = ?4, "          \

@@ -81,8 +81,9 @@ static status check_kernel(struct checking *c, const struct kernel *k, bool *fai
 {
     struct check_result result = {.kernel = k, .arch = c->target.arch};
     c->result = &result;
-    struct space *space;
-    status s = space_open(c->request->problem, k, &c->target, &space, e);
+    struct space *space = NULL;
+    status s = k->left_out ? err_set(e, LATHE_NOTHING, "%s", k->left_out)
+                           : space_open(c->request->problem, k, &c->target, &space, e);
     if (s == LATHE_NOTHING) {
         snprintf(result.skipped, sizeof result.skipped, "%.390s", e->text);
         s = LATHE_OK;
@@ -118,8 +119,7 @@ status check_run(const struct check_request *r, struct err *e)
     uv_loop_init(&loop);
     bool failed = false;
     status s = LATHE_OK;
-    if (r->kernel && problem_find_kernel(r->problem, r->kernel) < 0)
-        s = err_set(e, LATHE_USAGE, "%s has no kernel \"%s\"", r->problem->name, r->kernel);
+    if (r->kernel) s = problem_kernel_named(r->problem, r->kernel, false, NULL, e);
     for (int i = 0; i < r->narchs && !s; i++) s = check_arch(r, &loop, r->archs[i], &failed, e);
     for (int i = 0; i < 2000 && uv_loop_close(&loop); i++) {
         uv_run(&loop, UV_RUN_NOWAIT);

@@ -84,7 +84,10 @@ status entrants_open(struct campaign *c, struct err *e)
     c->baselines = mem_zalloc((size_t)p->nkernels + 1, sizeof *c->baselines);
     for (int i = 0; i < p->nkernels && !s; i++) {
         const struct kernel *k = &p->kernels[i];
-        if (k->baseline || wanted(c->request, k)) s = add_entrant(c, k, e);
+        if (k->left_out && wanted(c->request, k))
+            campaign_note(c, "kernel %s is left out: %s", k->name, k->left_out);
+        else if (k->baseline || wanted(c->request, k))
+            s = add_entrant(c, k, e);
     }
     if (!s && !c->nentrants)
         return err_set(e, LATHE_NOTHING, "%s has no kernel with a valid configuration for %s at this size", p->name,

@@ -8,22 +8,23 @@
 #include <string.h>
 
 struct check_args {
-    const char *spec, *kernel;
-    struct text_list targets, sizes;
+    struct spec_args spec;
+    const char *kernel;
+    struct text_list targets;
     int64_t sample, seed, workers;
     bool json, quiet;
 };
 
 #define AT(member) .offset = offsetof(struct check_args, member)
 static const struct option_row check_options[] = {
-    {"SPEC", .kind = OPTION_NEEDED, AT(spec), .help = "a specification file, its folder, or its name"},
+    SPEC_ROW(struct check_args, spec),
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "only this kernel or baseline"},
     {"target", .arg = "ARCH", .kind = OPTION_TEXTS, AT(targets),
      .help = "compile for it: sm_80, sm_90a, sm_100, host, ...; may be repeated (default: sm_80, sm_90a and sm_100)"},
     {"sample", .arg = "N", .kind = OPTION_COUNT, AT(sample), .initial = "40", .min = 1, .max = 1000000000,
      .help = "configurations a kernel and target, drawn at random; all of them where there are no more"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of the sample"},
-    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a dimension's size; may be repeated"},
+    SPEC_OPTION_ROWS(struct check_args, spec),
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
      .help = "compilers at the same time (default: one a core)"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "an array of objects, one a kernel and target"},
@@ -47,7 +48,7 @@ static void on_result(void *ctx, const struct check_result *r)
     if (c->quiet)
         return;
     if (*r->skipped)
-        fprintf(stderr, "%s %s: not for this target\n", r->kernel->name, r->arch);
+        fprintf(stderr, "%s %s: left out\n", r->kernel->name, r->arch);
     else
         fprintf(stderr, "%s %s: %d of %d compiled in %.1f s\n", r->kernel->name, r->arch, r->compiled, r->tried,
                 r->seconds);
@@ -106,7 +107,7 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
     static const char *const usual[] = {"sm_80", "sm_90a", "sm_100"};
     const struct check_args *args = p;
     struct problem *problem;
-    status s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
+    status s = spec_load(&args->spec, cli->self, &problem, e);
     if (s != LATHE_OK)
         return s;
     struct checked checked = {.quiet = args->quiet};

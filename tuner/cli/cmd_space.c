@@ -7,13 +7,13 @@
 
 #define AT(member) .offset = offsetof(struct space_args, member)
 static const struct option_row space_options[] = {
-    {"SPEC", .kind = OPTION_NEEDED, AT(spec), .help = "a specification file, its folder, or its name"},
+    SPEC_ROW(struct space_args, spec),
     {"count", .kind = OPTION_FLAG, AT(count), .help = "sizes, and which constraints refuse how many (the default)"},
     {"list", .kind = OPTION_FLAG, AT(list), .help = "every valid configuration, one a line: kernel, then name=value"},
     {"explain", .arg = "NAME=V,...", .kind = OPTION_TEXT, AT(explain),
      .help = "whether this configuration is valid, or what refuses it with which values; of a part of one, how many "
              "valid ones have it"},
-    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a dimension's size; may be repeated"},
+    SPEC_OPTION_ROWS(struct space_args, spec),
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "of this kernel only"},
     {"target", .arg = "TARGET", .kind = OPTION_TEXT, AT(target),
      .help = "whose limits count: cuda:N, host, or an architecture that need not be here, such as sm_90a (default: the "

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 struct tune_args {
-    const char *spec, *device, *strategy, *db, *inputs;
-    struct text_list kernels, options, sizes, tolerances;
+    struct spec_args spec;
+    const char *device, *strategy, *db, *inputs;
+    struct text_list kernels, options, tolerances;
     int64_t trials, seed, top, workers;
     double seconds, time_limit;
     bool quiet, json, sanitize;
@@ -24,8 +25,7 @@ struct tune_args {
 
 #define AT(member) .offset = offsetof(struct tune_args, member)
 static const struct option_row tune_options[] = {
-    {"SPEC", .kind = OPTION_NEEDED, AT(spec),
-     .help = "what to tune: a specification file, a folder with a spec.lua, or a name in kernels/"},
+    SPEC_ROW(struct tune_args, spec),
     {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels),
      .help = "tune this kernel; may be repeated (default: every one that the device can run)"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
@@ -38,8 +38,7 @@ static const struct option_row tune_options[] = {
     {"seconds", .arg = "S", .kind = OPTION_SECONDS, AT(seconds), .help = "end after this long: 90, 1.5, 2m, 1h"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1",
      .help = "of the search: the same seed proposes the same configurations"},
-    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes),
-     .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},
+    SPEC_OPTION_ROWS(struct tune_args, spec),
     {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, AT(tolerances),
      .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
     {"inputs", .arg = "CLASS", .kind = OPTION_TEXT, AT(inputs), .initial = "default",
@@ -251,7 +250,7 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     if (s != LATHE_OK)
         return s;
     struct problem *problem;
-    s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
+    s = spec_load(&args->spec, cli->self, &problem, e);
     if (s != LATHE_OK)
         return s;
     int one = 1;

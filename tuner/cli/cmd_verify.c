@@ -10,8 +10,9 @@
 #include <string.h>
 
 struct verify_args {
-    const char *spec, *kernel, *config, *device;
-    struct text_list sizes, inputs, tolerances;
+    struct spec_args spec;
+    const char *kernel, *config, *device;
+    struct text_list inputs, tolerances;
     int64_t sample, seed, workers;
     double time_limit;
     bool json, quiet, sanitize;
@@ -19,14 +20,14 @@ struct verify_args {
 
 #define AT(member) .offset = offsetof(struct verify_args, member)
 static const struct option_row verify_options[] = {
-    {"SPEC", .kind = OPTION_NEEDED, AT(spec), .help = "a specification file, its folder, or its name"},
+    SPEC_ROW(struct verify_args, spec),
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "this kernel or baseline; needed"},
     {"config", .arg = "NAME=V,...", .kind = OPTION_TEXT, AT(config), .help = "this configuration, instead of a sample"},
     {"sample", .arg = "N", .kind = OPTION_COUNT, AT(sample), .initial = "8", .min = 1, .max = 100000,
      .help = "configurations drawn at random; all of them where there are no more"},
     {"inputs", .arg = "CLASS,...", .kind = OPTION_TEXTS, AT(inputs),
      .help = "classes of inputs, below; may be repeated (default: all)"},
-    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a dimension's size; may be repeated"},
+    SPEC_OPTION_ROWS(struct verify_args, spec),
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
      .help = "cuda:N or host (default: the first CUDA GPU, else host)"},
     {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, AT(tolerances),
@@ -184,11 +185,11 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     enum inputs inputs[INPUTS_COUNT];
     int ninputs;
     if (!args->kernel)
-        return err_set(e, LATHE_USAGE, "verify: --kernel is missing\n`lathe space %.100s` lists the kernels", args->spec);
+        return err_set(e, LATHE_USAGE, "verify: --kernel is missing\n`lathe space %.100s` lists the kernels", args->spec.name);
     status s = parse_inputs_list(&args->inputs, inputs, &ninputs, e);
     struct problem *problem = NULL;
     if (s == LATHE_OK)
-        s = spec_load(args->spec, &args->sizes, cli->self, &problem, e);
+        s = spec_load(&args->spec, cli->self, &problem, e);
     if (s == LATHE_OK)
         s = inputs_of_problem(problem, args->inputs.count > 0, inputs, &ninputs, e);
     for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)

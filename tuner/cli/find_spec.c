@@ -275,18 +275,28 @@ static status set_sizes(struct problem *p, const struct text_list *sizes, struct
     return problem_check_size(p, e);
 }
 
-status spec_load(const char *name, const struct text_list *sizes, const char *self, struct problem **out, struct err *e)
+static status restrict_all(struct problem *p, const struct text_list *formulas, struct err *e)
+{
+    status s = LATHE_OK;
+    for (int i = 0; i < formulas->count && s == LATHE_OK; i++)
+        if ((s = problem_restrict(p, formulas->items[i], e)) != LATHE_OK)
+            err_prefix(e, "--where");
+    return s;
+}
+
+status spec_load(const struct spec_args *args, const char *self, struct problem **out, struct err *e)
 {
     struct spec_place place;
     *out = NULL;
-    status s = spec_find(name, self, &place, e);
+    status s = spec_find(args->name, self, &place, e);
     if (s != LATHE_OK)
         return s;
     json_t *json = NULL;
     s = spec_read(place.path, &json, e);
     if (s == LATHE_OK)
         s = problem_from_json(json, place.path, (const char *const *)place.include_dirs, out, e);
-    if (s == LATHE_OK && (s = set_sizes(*out, sizes, e)) != LATHE_OK) {
+    if (s == LATHE_OK && ((s = set_sizes(*out, &args->sizes, e)) != LATHE_OK ||
+                          (s = restrict_all(*out, &args->wheres, e)) != LATHE_OK)) {
         problem_free(*out);
         *out = NULL;
     }

@@ -24,8 +24,23 @@ void spec_directories(const char *self, struct text_list *out);
 void spec_names(const char *directory, struct text_list *out);
 void text_list_free(struct text_list *l);
 
-/* spec_find, then the problem with "DIM=N" sizes put in and checked. Free with problem_free. */
-status spec_load(const char *name, const struct text_list *sizes, const char *self, struct problem **out,
-                 struct err *e);
+/* A specification on a command line, with what the commands that run or count its kernels take besides. */
+struct spec_args {
+    const char *name;
+    struct text_list sizes, wheres;
+};
+
+/* Rows for a table of options whose struct `type` has a struct spec_args called `member`; SPEC comes first. */
+#define SPEC_ROW(type, member)                                                                                         \
+    {"SPEC", .kind = OPTION_NEEDED, .offset = offsetof(type, member.name),                                             \
+     .help = "a specification file, its folder with a spec.lua, or a name in kernels/"}
+#define SPEC_OPTION_ROWS(type, member)                                                                                 \
+    {"size", .arg = "DIM=N", .kind = OPTION_SIZES, .offset = offsetof(type, member.sizes),                             \
+     .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},                  \
+    {"where", .arg = "FORMULA", .kind = OPTION_TEXTS, .offset = offsetof(type, member.wheres),                         \
+     .help = "only configurations for which it is true, as in \"FORMAT == 'tf32x1'\"; may be repeated"}
+
+/* spec_find, then the problem with sizes put in and checked, and restricted. Free with problem_free. */
+status spec_load(const struct spec_args *args, const char *self, struct problem **out, struct err *e);
 
 #endif

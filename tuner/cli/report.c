@@ -336,6 +336,9 @@ void report_campaign(struct strbuf *b, const json_t *campaign)
         report_tolerance(b, json_object_get(campaign, "tolerance"));
         sb_addf(b, ", inputs %s\n", tree_text(campaign, "inputs"));
     }
+    const json_t *restrictions = json_object_get(campaign, "restrictions");
+    for (size_t i = 0; i < json_array_size(restrictions); i++)
+        sb_addf(b, "only where %s\n", json_string_value(json_array_get(restrictions, i)));
     sb_addf(b, "%s", tree_text(campaign, "state"));
     double seconds = tree_number(campaign, "seconds");
     if (!isnan(seconds))

@@ -30,7 +30,7 @@ static status explained_kernel(const struct problem *p, const struct space_args 
     int fits = 0, n = 0;
     for (int i = 0; i < p->nkernels; i++) {
         const struct kernel *k = &p->kernels[i];
-        if (!view_wants(k, args))
+        if (!view_wants(k, args) || k->left_out)
             continue;
         last = k;
         sb_addf(&all, "%s%s", n++ ? ", " : "", k->name);

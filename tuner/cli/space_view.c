@@ -2,7 +2,6 @@
  * is a finding and not a failure. */
 #include "cli/space_view.h"
 #include "base/mem.h"
-#include "cli/find_spec.h"
 #include "cli/pick_target.h"
 #include <string.h>
 
@@ -37,6 +36,10 @@ static status open_member(const struct view *v, const struct kernel *k, struct m
 {
     *out = (struct member){.kernel = k};
     struct strbuf why = {0};
+    if (k->left_out) {
+        out->refused = mem_strdup(k->left_out);
+        return LATHE_OK;
+    }
     if (!target_does(v->problem, k, &v->target, &why)) {
         out->refused = sb_take(&why);
         return LATHE_OK;
@@ -71,7 +74,7 @@ void view_close(struct view *v)
 status view_load(struct view *v, const struct cli *cli, const struct space_args *args, struct err *e)
 {
     *v = (struct view){0};
-    status s = spec_load(args->spec, &args->sizes, cli->self, &v->problem, e);
+    status s = spec_load(&args->spec, cli->self, &v->problem, e);
     if (s == LATHE_OK && args->kernel)
         s = problem_kernel_named(v->problem, args->kernel, false, NULL, e);
     if (s == LATHE_OK)

@@ -4,11 +4,12 @@
 #define LATHE_CLI_SPACE_VIEW_H
 
 #include "cli/cli.h"
+#include "cli/find_spec.h"
 #include "search/space.h"
 
 struct space_args {
-    const char *spec, *kernel, *target, *explain;
-    struct text_list sizes;
+    struct spec_args spec;
+    const char *kernel, *target, *explain;
     bool count, list, json;
 };
 

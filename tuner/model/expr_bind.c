@@ -150,6 +150,33 @@ static status type_operator(const struct binder *b, struct expr_node *n)
     return err_set(b->e, LATHE_INTERNAL, "form %d has no typing rule", (int)n->form);
 }
 
+static const char *nearest_name(const struct scope *scope, const char *name)
+{
+    const char **names = mem_alloc(sizeof *names * (size_t)(scope->count + 1));
+    for (int i = 0; i < scope->count; i++)
+        names[i] = scope->names[i].name;
+    const char *near = nearest_word(name, names, scope->count);
+    mem_free(names);
+    return near;
+}
+
+char *expr_unknown(const struct expr *x, const struct scope *scope, const char **near)
+{
+    *near = NULL;
+    for (int i = 0; i < x->count; i++) {
+        const struct expr_node *n = &x->nodes[i];
+        if (n->form != FORM_NAME && n->form != FORM_ELEMENT)
+            continue;
+        char *name = mem_printf("%.*s", n->at_len, x->text + n->at);
+        if (scope_find(scope, name) < 0) {
+            *near = nearest_name(scope, name);
+            return name;
+        }
+        mem_free(name);
+    }
+    return NULL;
+}
+
 /* Names the nearest name of the scope, or all of them when none is near. */
 static status unknown_name(const struct binder *b, const struct expr_node *n, const char *name)
 {
@@ -158,13 +185,10 @@ static status unknown_name(const struct binder *b, const struct expr_node *n, co
         if (!strcmp(expr_forms[f].text, name))
             return expr_error(b->e, b->x->text, n->at, "`%s` is a function: write its arguments, as in %s(...)", name,
                               name);
-    const char **names = mem_alloc(sizeof *names * (size_t)(scope->count + 1));
-    for (int i = 0; i < scope->count; i++)
-        names[i] = scope->names[i].name;
-    const char *near = nearest_word(name, names, scope->count);
+    const char *near = nearest_name(scope, name);
     struct strbuf list = {0};
     for (int i = 0; !near && i < scope->count && list.len < 400; i++)
-        sb_addf(&list, "%s%s", i ? ", " : "", names[i]);
+        sb_addf(&list, "%s%s", i ? ", " : "", scope->names[i].name);
     if (list.len >= 400)
         sb_add(&list, ", ...");
     status s;
@@ -174,7 +198,6 @@ static status unknown_name(const struct binder *b, const struct expr_node *n, co
         s = expr_error(b->e, b->x->text, n->at, "unknown name `%.100s`: %s%s", name,
                        scope->count ? "the names here are " : "no names may be used here", sb_str(&list));
     sb_free(&list);
-    mem_free(names);
     return s;
 }
 

@@ -116,6 +116,7 @@ void kernel_clear(struct kernel *k)
         launch_clear(&k->steps[i].launch);
     }
     mem_free(k->steps);
+    mem_free(k->left_out);
     scope_free(&k->scope);
 }
 
@@ -148,6 +149,7 @@ void problem_free(struct problem *p)
         kernel_clear(&p->kernels[i]);
     mem_free(p->kernels);
     torch_model_free(p->torch);
+    json_decref(p->restrictions);
     scope_free(&p->scope);
     json_decref(p->json);
     mem_free(p);
@@ -171,6 +173,8 @@ status problem_kernel_named(const struct problem *p, const char *name, bool to_t
 {
     int at = problem_find_kernel(p, name), n = 0;
     bool baseline = to_tune && at >= 0 && p->kernels[at].baseline;
+    if (at >= 0 && p->kernels[at].left_out)
+        return err_set(e, LATHE_USAGE, "kernel %s: %s", name, p->kernels[at].left_out);
     if (at >= 0 && !baseline) {
         if (out)
             *out = at;

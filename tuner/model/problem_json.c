@@ -221,6 +221,7 @@ status problem_from_json(const json_t *json, const char *path, const char *const
     struct reader r = {.path = path, .include_dirs = include_dirs, .p = p, .e = &why};
     p->path = mem_strdup(path);
     p->json = json_deep_copy(json);
+    p->restrictions = json_array();
     status s = p->json ? read_problem(&r) : err_set(&why, LATHE_SPEC, "%s: not a tree that can be copied", path);
     sb_free(&r.at);
     if (s) {

@@ -104,6 +104,7 @@ static void campaign_lines(void **state)
 {
     json_t *c = read("{\"id\": 3, \"problem\": \"linear\", \"size\": {\"M\": 1}, \"device\": \"host\","
                      " \"strategy\": \"local\", \"options\": \"kind=hamming\", \"seed\": 7, \"inputs\": \"wide\","
+                     " \"restrictions\": [\"BM > 1\", \"BN > BM\"],"
                      " \"tolerance\": {\"atol\": 0, \"rtol\": 1e-3, \"times_sgemm_error\": 0.0, \"frobenius\": 0.01},"
                      " \"state\": \"finished\", \"seconds\": 61.24,"
                      " \"outcomes\": {\"ok\": 2, \"wrong\": 0, \"compile\": 1}, \"trials\": [{}, {}, {}]}");
@@ -111,6 +112,7 @@ static void campaign_lines(void **state)
     report_campaign(&b, c);
     assert_string_equal(b.s, "campaign 3: linear M=1 on host, strategy local (kind=hamming), seed 7\n"
                              "tolerance atol=0 rtol=0.001 frobenius=0.01, inputs wide\n"
+                             "only where BM > 1\nonly where BN > BM\n"
                              "finished after 61.2 s; 3 trials: 2 ok, 1 compile\n");
     sb_free(&b);
     json_decref(c);
