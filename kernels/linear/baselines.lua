@@ -9,14 +9,28 @@ end
 
 local function product(type) return { { "Z", type, { "M", "N" } } } end
 
+local function with_plain(name, summary, compute)
+  return { name, source = beside "plain.cu", summary = summary, workspace = product "f32",
+           steps = { gemm { "X", "W", "Z", trans_b = true, compute = compute }, plain "linear_epilogue_plain" } }
+end
+
+local function alone(name, summary, compute)
+  return { name, summary = summary, workspace = product "f32", checked = false,
+           steps = { gemm { "X", "W", "Z", trans_b = true, compute = compute } } }
+end
+
 local sgemm = {
-  { "sgemm", source = beside "plain.cu", summary = "cuBLAS SGEMM, then a plain epilogue kernel",
-    workspace = product "f32", steps = { gemm { "X", "W", "Z", trans_b = true }, plain "linear_epilogue_plain" } },
-  { "sgemm_tf32", source = beside "plain.cu", summary = "the same with TF32 allowed", workspace = product "f32",
-    steps = { gemm { "X", "W", "Z", trans_b = true, compute = "tf32" }, plain "linear_epilogue_plain" } },
-  { "sgemm_alone", summary = "cuBLAS SGEMM without the epilogue", workspace = product "f32", checked = false,
-    steps = { gemm { "X", "W", "Z", trans_b = true } } },
+  with_plain("sgemm", "cuBLAS SGEMM, then a plain epilogue kernel"),
+  with_plain("sgemm_tf32", "the same with TF32 allowed", "tf32"),
+  alone("sgemm_alone", "cuBLAS SGEMM without the epilogue"),
+  -- For those who compare formats: each would take its time of every campaign.
+  with_plain("sgemm_bf16", "the same with bf16 allowed for the products", "bf16"),
+  with_plain("sgemm_f16", "the same with f16 allowed for the products", "f16"),
+  alone("sgemm_tf32_alone", "the GEMM with TF32 allowed, without the epilogue", "tf32"),
+  alone("sgemm_bf16_alone", "the GEMM with bf16 allowed, without the epilogue", "bf16"),
+  alone("sgemm_f16_alone", "the GEMM with f16 allowed, without the epilogue", "f16"),
 }
+for i = 4, #sgemm do sgemm[i].usual = false end
 
 return function(type, output)
   if type == "f32" then return sgemm end

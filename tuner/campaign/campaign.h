@@ -47,6 +47,8 @@ struct campaign_request {
     struct problem *problem;        /* sizes already set */
     const char *const *kernels;     /* names; nkernels 0: every candidate the device can run */
     int nkernels;
+    const char *const *baselines;   /* names; nbaselines 0: those that the specification has as usual */
+    int nbaselines;
     const char *device;             /* NULL: dev_default() */
     const char *strategy;           /* name or file; NULL: "local" */
     char *const *options;           /* "name=value" */

@@ -119,7 +119,7 @@ status check_run(const struct check_request *r, struct err *e)
     uv_loop_init(&loop);
     bool failed = false;
     status s = LATHE_OK;
-    if (r->kernel) s = problem_kernel_named(r->problem, r->kernel, false, NULL, e);
+    if (r->kernel) s = problem_kernel_named(r->problem, r->kernel, KERNEL_ANY, NULL, e);
     for (int i = 0; i < r->narchs && !s; i++) s = check_arch(r, &loop, r->archs[i], &failed, e);
     for (int i = 0; i < 2000 && uv_loop_close(&loop); i++) {
         uv_run(&loop, UV_RUN_NOWAIT);

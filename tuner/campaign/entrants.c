@@ -18,15 +18,20 @@ char *campaign_source(const struct problem *p, const struct kernel *k, struct er
 
 static bool wanted(const struct campaign_request *r, const struct kernel *k)
 {
-    for (int i = 0; i < r->nkernels; i++)
-        if (!strcmp(r->kernels[i], k->name)) return true;
-    return !r->nkernels && !k->baseline;
+    const char *const *names = k->baseline ? r->baselines : r->kernels;
+    int n = k->baseline ? r->nbaselines : r->nkernels;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], k->name)) return true;
+    return !n && (!k->baseline || k->usual);
 }
 
 status entrants_check_names(const struct campaign_request *r, struct err *e)
 {
     status s = LATHE_OK;
-    for (int i = 0; i < r->nkernels && !s; i++) s = problem_kernel_named(r->problem, r->kernels[i], true, NULL, e);
+    for (int i = 0; i < r->nkernels && !s; i++)
+        s = problem_kernel_named(r->problem, r->kernels[i], KERNEL_CANDIDATE, NULL, e);
+    for (int i = 0; i < r->nbaselines && !s; i++)
+        s = problem_kernel_named(r->problem, r->baselines[i], KERNEL_BASELINE, NULL, e);
     return s;
 }
 
@@ -84,9 +89,10 @@ status entrants_open(struct campaign *c, struct err *e)
     c->baselines = mem_zalloc((size_t)p->nkernels + 1, sizeof *c->baselines);
     for (int i = 0; i < p->nkernels && !s; i++) {
         const struct kernel *k = &p->kernels[i];
-        if (k->left_out && wanted(c->request, k))
+        if (!wanted(c->request, k)) continue;
+        if (k->left_out)
             campaign_note(c, "kernel %s is left out: %s", k->name, k->left_out);
-        else if (k->baseline || wanted(c->request, k))
+        else
             s = add_entrant(c, k, e);
     }
     if (!s && !c->nentrants)

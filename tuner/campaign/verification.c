@@ -198,7 +198,7 @@ static void free_subjects(struct verifying *v)
 status verification_run(const struct verification_request *r, struct err *e)
 {
     int kernel;
-    status s = problem_kernel_named(r->problem, r->kernel, false, &kernel, e);
+    status s = problem_kernel_named(r->problem, r->kernel, KERNEL_ANY, &kernel, e);
     if (s) return s;
     struct campaign_request own = {.problem = r->problem, .device = r->device, .seed = r->seed, .inputs = r->inputs[0],
                                    .compile_workers = r->compile_workers, .self = r->self, .sanitize = r->sanitize,

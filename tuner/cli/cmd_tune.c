@@ -17,7 +17,7 @@
 struct tune_args {
     struct spec_args spec;
     const char *device, *strategy, *db, *inputs;
-    struct text_list kernels, options, tolerances;
+    struct text_list kernels, baselines, options, tolerances;
     int64_t trials, seed, top, workers;
     double seconds, time_limit;
     bool quiet, json, sanitize;
@@ -28,6 +28,8 @@ static const struct option_row tune_options[] = {
     SPEC_ROW(struct tune_args, spec),
     {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels),
      .help = "tune this kernel; may be repeated (default: every one that the device can run)"},
+    {"baseline", .arg = "NAME", .kind = OPTION_TEXTS, AT(baselines),
+     .help = "time this baseline beside; may be repeated (default: the specification's usual ones)"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
      .help = "cuda:N or host (default: the first CUDA GPU, else host)"},
     {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = "local",
@@ -188,6 +190,8 @@ static status run_campaign(const struct cli *cli, const struct tune_args *args, 
         .problem = p,
         .kernels = (const char *const *)args->kernels.items,
         .nkernels = args->kernels.count,
+        .baselines = (const char *const *)args->baselines.items,
+        .nbaselines = args->baselines.count,
         .device = args->device,
         .strategy = args->strategy,
         .options = args->options.items,

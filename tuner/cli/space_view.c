@@ -76,7 +76,7 @@ status view_load(struct view *v, const struct cli *cli, const struct space_args 
     *v = (struct view){0};
     status s = spec_load(&args->spec, cli->self, &v->problem, e);
     if (s == LATHE_OK && args->kernel)
-        s = problem_kernel_named(v->problem, args->kernel, false, NULL, e);
+        s = problem_kernel_named(v->problem, args->kernel, KERNEL_ANY, NULL, e);
     if (s == LATHE_OK)
         s = pick_target(args->target, &v->target, e);
     if (s == LATHE_OK)

@@ -50,8 +50,8 @@ const char *expr_text(const struct expr *x);                            /* as wr
 
 /* Resolves names and checks static types. Unknown name: LATHE_SPEC, with the nearest name. */
 status expr_bind(struct expr *x, const struct scope *scope, struct err *e);
-/* The first name in it that the scope does not have, mem_free it; NULL: it has all. *near: the scope's nearest, borrowed, or
- * NULL. */
+/* The first name in it that the scope does not have, mem_free it; NULL: it has all. *near: the scope's nearest,
+ * borrowed, or NULL. */
 char *expr_unknown(const struct expr *x, const struct scope *scope, const char **near);
 bool expr_uses(const struct expr *x, int slot);
 enum value_type expr_type(const struct expr *x);                        /* static type after binding */

@@ -169,13 +169,18 @@ int problem_find_kernel(const struct problem *p, const char *name)
     FIND_NAME(p->kernels, p->nkernels, name);
 }
 
-status problem_kernel_named(const struct problem *p, const char *name, bool to_tune, int *out, struct err *e)
+static bool has_role(const struct kernel *k, enum kernel_role role)
+{
+    return role & (k->baseline ? KERNEL_BASELINE : KERNEL_CANDIDATE);
+}
+
+status problem_kernel_named(const struct problem *p, const char *name, enum kernel_role role, int *out, struct err *e)
 {
     int at = problem_find_kernel(p, name), n = 0;
-    bool baseline = to_tune && at >= 0 && p->kernels[at].baseline;
+    bool other = at >= 0 && !has_role(&p->kernels[at], role);
     if (at >= 0 && p->kernels[at].left_out)
         return err_set(e, LATHE_USAGE, "kernel %s: %s", name, p->kernels[at].left_out);
-    if (at >= 0 && !baseline) {
+    if (at >= 0 && !other) {
         if (out)
             *out = at;
         return LATHE_OK;
@@ -183,19 +188,19 @@ status problem_kernel_named(const struct problem *p, const char *name, bool to_t
     const char **names = mem_zalloc((size_t)p->nkernels + 1, sizeof *names);
     struct strbuf all = {0};
     for (int i = 0; i < p->nkernels; i++) {
-        if (to_tune && p->kernels[i].baseline)
+        if (!has_role(&p->kernels[i], role))
             continue;
         sb_addf(&all, "%s%s", n ? ", " : "", p->kernels[i].name);
         names[n++] = p->kernels[i].name;
     }
     const char *near = nearest_word(name, names, n);
-    if (baseline)
-        err_set(e, LATHE_USAGE,
-                "'%.100s' is a baseline: it is timed in every campaign, not tuned\nto tune there are: %.1000s", name,
+    if (other && role == KERNEL_CANDIDATE)
+        err_set(e, LATHE_USAGE, "'%.100s' is a baseline: it is timed beside, not tuned\nto tune there are: %.1000s", name,
                 sb_str(&all));
     else
-        err_set(e, LATHE_USAGE, "%.300s has no kernel '%.100s'\n%s%s%sthere are: %.1000s", p->path, name,
-                near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", sb_str(&all));
+        err_set(e, LATHE_USAGE, "%.300s has no %s '%.100s'%s\n%s%s%sthere %s%.1000s", p->path,
+                role == KERNEL_BASELINE ? "baseline" : "kernel", name, other ? ": that is a candidate" : "",
+                near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", n ? "are: " : "is none", sb_str(&all));
     sb_free(&all);
     mem_free(names);
     return LATHE_USAGE;

@@ -1,7 +1,7 @@
 /* problem.h: a specification as plain data: the problem, and the kernels that may solve it.
  *
  * A struct problem is made by problem_from_json (model/problem_json.c), owns everything it points to, and is freed with
- * problem_free. It does not change afterwards except by problem_set_* and problem_restrict. Formulas are bound to a scope:
+ * problem_free. It does not change afterwards except by problem_set_* and problem_restrict. Formulas have scopes:
  *
  *   problem scope: dims, scalars                                      (tensor shapes, fills, flops, bytes)
  *   kernel scope:  dims, scalars, limits, params, lets, in this order (everything in a kernel)
@@ -150,6 +150,7 @@ struct kernel {
     bool baseline;                                  /* timed for comparison; exactly one configuration */
     bool eligible;                                  /* a baseline never is; a candidate may be shown but not win */
     bool checked;                                   /* false: output is not the problem's (a GEMM alone) */
+    bool usual;                                     /* a baseline; false: timed only where it is asked for by name */
     char *left_out;                                 /* NULL, or why problem_restrict lets it take no part */
     struct scope scope;
     int first_limit, first_param, first_let;        /* slots */
@@ -198,9 +199,10 @@ status problem_from_json(const json_t *json, const char *path, const char *const
 void problem_free(struct problem *p);
 
 int problem_find_kernel(const struct problem *p, const char *name);     /* -1 */
-/* As problem_find_kernel, but LATHE_USAGE with the names that there are, and the nearest; also for one that is left out.
- * to_tune: no baseline. out may be NULL. */
-status problem_kernel_named(const struct problem *p, const char *name, bool to_tune, int *out, struct err *e);
+enum kernel_role { KERNEL_CANDIDATE = 1, KERNEL_BASELINE = 2, KERNEL_ANY = 3 };
+/* As problem_find_kernel, but LATHE_USAGE with the names of such kernels, and the nearest; also for one that is left
+ * out. out may be NULL. */
+status problem_kernel_named(const struct problem *p, const char *name, enum kernel_role role, int *out, struct err *e);
 int problem_find_dim(const struct problem *p, const char *name);
 int problem_find_tensor(const struct problem *p, const char *name);
 bool problem_has_check(const struct problem *p);                        /* some tensor has check values */
@@ -220,9 +222,9 @@ status tensor_shape(const struct tensor *t, const struct value *slots, bool work
  * a multiple of; then the tolerance stays what it was. */
 status problem_set_tolerance(struct problem *p, const char *text, struct err *e);
 
-/* --where: a boolean formula over a kernel's scope becomes one more constraint of each candidate here, of this problem
- * only and not of its json. Candidates that lack a name in it take no part, baselines do. LATHE_USAGE: not such a formula,
- * or no candidate is left (with the names, and the nearest); then the problem is of no more use. */
+/* --where: a boolean formula over a kernel's scope becomes one more constraint of each candidate here, and not in the
+ * json. Candidates that lack a name in it take no part, baselines do. LATHE_USAGE: not such a formula, or no candidate
+ * is left (with the names, and the nearest); then the problem is of no more use. */
 status problem_restrict(struct problem *p, const char *text, struct err *e);
 
 /* values for the problem scope; slots must hold scope.count values */

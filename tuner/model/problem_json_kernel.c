@@ -247,7 +247,7 @@ static status read_kernel(struct reader *r, json_t *j, int position, struct kern
     static const char *const candidate_keys[] = {"source", "source_text", "summary", "requires", "params", "let",
                                                  "constraints", "workspace", "steps", "eligible", NULL};
     static const char *const baseline_keys[] = {"source", "source_text", "summary", "requires", "params", "let",
-                                                "constraints", "workspace", "steps", "checked", NULL};
+                                                "constraints", "workspace", "steps", "checked", "usual", NULL};
     struct table_form form = {"{ \"name\", source = ..., steps = { ... }, ... }", kernel_tag(j), 1, 1,
                               baseline ? baseline_keys : candidate_keys};
     struct table t;
@@ -264,8 +264,10 @@ static status read_kernel(struct reader *r, json_t *j, int position, struct kern
     k->baseline = baseline;
     k->eligible = !baseline;
     k->checked = true;
+    k->usual = true;
     TRY(read_flag(r, &t, "eligible", &k->eligible));
     TRY(read_flag(r, &t, "checked", &k->checked));
+    TRY(read_flag(r, &t, "usual", &k->usual));
     TRY(read_kernel_body(r, k, &t));
     at_leave(r, mark);
     return LATHE_OK;

@@ -48,20 +48,28 @@ static void kernels_by_name(void **state)
     struct problem *p = fixture_changed(NULL, NULL);
     struct err e = {0};
     int at = -1;
-    assert_int_equal(problem_kernel_named(p, "simt", true, &at, &e), LATHE_OK);
+    assert_int_equal(problem_kernel_named(p, "simt", KERNEL_CANDIDATE, &at, &e), LATHE_OK);
     assert_int_equal(at, 0);
-    assert_int_equal(problem_kernel_named(p, "cublas_alone", false, &at, &e), LATHE_OK);
+    assert_int_equal(problem_kernel_named(p, "cublas_alone", KERNEL_ANY, &at, &e), LATHE_OK);
     assert_int_equal(at, 2);
-    assert_int_equal(problem_kernel_named(p, "cublas_alone", true, &at, &e), LATHE_USAGE);
+    assert_int_equal(problem_kernel_named(p, "cublas_alone", KERNEL_CANDIDATE, &at, &e), LATHE_USAGE);
     assert_has(e.text, "'cublas_alone' is a baseline");
     assert_has(e.text, "to tune there are: simt");
-    assert_int_equal(problem_kernel_named(p, "smit", true, NULL, &e), LATHE_USAGE);
+    assert_int_equal(problem_kernel_named(p, "smit", KERNEL_CANDIDATE, NULL, &e), LATHE_USAGE);
     assert_has(e.text, "spec.lua has no kernel 'smit'\ndid you mean 'simt'? there are: simt");
     assert_null(strstr(e.text, "cublas_alone"));
-    assert_int_equal(problem_kernel_named(p, "nothing", false, &at, &e), LATHE_USAGE);
+    assert_int_equal(problem_kernel_named(p, "nothing", KERNEL_ANY, &at, &e), LATHE_USAGE);
     assert_has(e.text, "cublas_alone");
     assert_null(strstr(e.text, "did you mean"));
     assert_int_equal(at, 2);
+    assert_int_equal(problem_kernel_named(p, "cublas_tf32", KERNEL_BASELINE, &at, &e), LATHE_OK);
+    assert_int_equal(at, 1);
+    assert_int_equal(problem_kernel_named(p, "simt", KERNEL_BASELINE, NULL, &e), LATHE_USAGE);
+    assert_has(e.text, "no baseline 'simt': that is a candidate\nthere are: cublas_tf32, cublas_alone");
+    assert_true(p->kernels[1].usual);
+    problem_free(p);
+    p = fixture_changed("baselines/0/usual", "false");
+    assert_true(!p->kernels[1].usual && p->kernels[2].usual);
     problem_free(p);
 }
 
@@ -450,6 +458,7 @@ static void bad_kernels(void **state)
         {"baselines/1/#/0", "\"simt\"", "baselines[2]: there is another kernel or baseline named 'simt'"},
         {"baselines/0/eligible", "true", "baselines[1]: unknown key 'eligible'"},
         {"baselines/0/params", "[[\"V\", [1, 2]]]", "baselines.cublas_tf32.params.V: a baseline is one configuration"},
+        {"kernels/0/usual", "false", "kernels[1]: unknown key 'usual'"},
         {"kernels/0/eligible", "0", "kernels.simt.eligible: expected true or false"},
         {"kernels/0/source", "5", "kernels.simt.source: expected a text"},
         {"kernels/0/source_text", "5", "kernels.simt.source_text: expected a text"},
