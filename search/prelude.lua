@@ -60,6 +60,49 @@ for _, tag in ipairs { "i32", "i64", "f32", "f64" } do
   end
 end
 
+local given, settings = {}, {}      -- by name: the value from the command line; the values that there are
+
+-- setting { "type", { "f32", "f16" } }: the value that --set type=... gives, or the first; the same for all that ask
+function M.spec.setting(t)
+  local name, values = type(t) == "table" and t[1], type(t) == "table" and t[2]
+  if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") or type(values) ~= "table" or #values == 0 or #t > 2 then
+    error('setting: write setting { "name", { "value", "other value" } }', 2)
+  end
+  for i, value in ipairs(values) do
+    if type(value) ~= "string" then error(string.format("setting %s: value %d must be a text", name, i), 2) end
+  end
+  settings[name] = table.concat(values, ", ")
+  if not given[name] then return values[1] end
+  for _, value in ipairs(values) do
+    if value == given[name] then return value end
+  end
+  error(string.format("--set %s=%s: %s is one of %s", name, given[name], name, settings[name]), 0)
+end
+
+-- Before the specification runs: what --set says, a list of "name=value".
+function M.give(list)
+  for _, text in ipairs(list) do
+    local name, value = text:match("^([^=]+)=(.+)$")
+    if not name then error(string.format("--set: '%s' is not a name and a value, NAME=VALUE", text), 0) end
+    if given[name] then error(string.format("--set: %s is given twice", name), 0) end
+    given[name] = value
+  end
+end
+
+-- After it: whether something was given that it never asked for.
+function M.check_given()
+  local known, unknown = {}, nil
+  for name, values in pairs(settings) do known[#known + 1] = string.format("%s (%s)", name, values) end
+  table.sort(known)
+  for name in pairs(given) do
+    if not settings[name] and (not unknown or name < unknown) then unknown = name end
+  end
+  if unknown then
+    error(string.format("--set: there is no setting '%s'; %s", unknown,
+                        #known > 0 and "there are: " .. table.concat(known, "; ") or "this specification has none"), 0)
+  end
+end
+
 -- Strategies ----------------------------------------------------------------------------------------------------------
 
 local option_keys = {

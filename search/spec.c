@@ -257,24 +257,62 @@ static status check_returned(lua_State *L, struct err *e)
                    lua_istable(L, -1) ? "another " : lua_isnil(L, -1) ? "" : "a ", type);
 }
 
-/* file: whether `name` is the path of the file that the text is from. */
-static status run(struct lua_host *h, const char *text, size_t len, const char *name, bool file, json_t **out,
-                  struct err *e)
+/* stack: prelude's module, settings -> */
+static int give_settings(lua_State *L)
+{
+    const struct spec_settings *settings = lua_touserdata(L, 2);
+    lua_getfield(L, 1, "give");
+    lua_createtable(L, settings->count, 0);
+    for (int i = 0; i < settings->count; i++) {
+        lua_pushstring(L, settings->texts[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_call(L, 1, 0);
+    return 0;
+}
+
+/* stack: prelude's module -> */
+static int check_settings(lua_State *L)
+{
+    lua_getfield(L, 1, "check_given");
+    lua_call(L, 0, 0);
+    return 0;
+}
+
+/* A text that a caller gave, with the file that it is from if it is from one. */
+struct script {
+    const char *text;
+    size_t len;
+    const char *name;
+    bool file;                  /* `name` is its path */
+    struct spec_settings settings;
+};
+
+static status run(struct lua_host *h, const struct script *script, json_t **out, struct err *e)
 {
     struct converter c = {.L = lua_host_state(h), .e = e};
     status s = lua_host_prelude(h, "spec", e);
-    if (s || (s = spec_include_open(h, file ? name : NULL, e)) ||
-        (s = lua_host_load(h, text, len, name, e)) || (s = lua_host_call(h, 0, 1, LATHE_SPEC, e)) ||
-        (s = check_returned(c.L, e)))
+    if (s)
+        return s;
+    lua_pushcfunction(c.L, give_settings);
+    lua_pushvalue(c.L, -2);
+    lua_pushlightuserdata(c.L, (void *)&script->settings);
+    if ((s = lua_host_call(h, 2, 0, LATHE_USAGE, e)) || (s = spec_include_open(h, script->file ? script->name : NULL, e)) ||
+        (s = lua_host_load(h, script->text, script->len, script->name, e)) ||
+        (s = lua_host_call(h, 0, 1, LATHE_SPEC, e)))
+        return s;
+    lua_pushcfunction(c.L, check_settings);
+    lua_pushvalue(c.L, -3);
+    if ((s = lua_host_call(h, 1, 0, LATHE_USAGE, e)) || (s = check_returned(c.L, e)))
         return s;
     s = convert(&c, 1, out); /* stack: prelude's module, problem */
     sb_free(&c.at);
     return s;
 }
 
-static status read_as(const char *text, size_t len, const char *name, bool file, double seconds, json_t **out,
-                      struct err *e)
+static status read_as(const struct script *script, double seconds, json_t **out, struct err *e)
 {
+    const char *name = script->name;
     struct lua_host *h;
     struct err own;
     if (!e)
@@ -282,24 +320,30 @@ static status read_as(const char *text, size_t len, const char *name, bool file,
     status s = lua_host_open(&h, LUA_HOST_SPEC_MEMORY, seconds, 0, e);
     if (s)
         return s;
-    s = run(h, text, len, name, file, out, e);
+    s = run(h, script, out, e);
     lua_host_close(h);
     return s && strncmp(e->text, name, strlen(name)) != 0 ? err_prefix(e, "%s", name) : s;
 }
 
 status spec_read_text(const char *text, size_t len, const char *name, double seconds, json_t **out, struct err *e)
 {
-    return read_as(text, len, name, false, seconds, out, e);
+    return read_as(&(struct script){.text = text, .len = len, .name = name}, seconds, out, e);
 }
 
-status spec_read(const char *path, json_t **out, struct err *e)
+status spec_read_with(const char *path, const struct spec_settings *settings, json_t **out, struct err *e)
 {
     char *text;
     size_t len;
     status s = file_read(path, &text, &len, e);
     if (s)
         return s;
-    s = read_as(text, len, path, true, LUA_HOST_SPEC_SECONDS, out, e);
+    struct script script = {.text = text, .len = len, .name = path, .file = true, .settings = *settings};
+    s = read_as(&script, LUA_HOST_SPEC_SECONDS, out, e);
     mem_free(text);
     return s;
+}
+
+status spec_read(const char *path, json_t **out, struct err *e)
+{
+    return spec_read_with(path, &(struct spec_settings){0}, out, e);
 }

@@ -6,7 +6,7 @@
  * ("kernels.simt.params.BM[3]": items that begin with a string go by it). prelude.lua (embedded) gives problem, launch,
  * gemm, kernel, tensor_map, uniform, normal, i32, i64, f32, f64: constructors that only tag tables, with their name
  * under the key "tag": uniform(0, 1) is {"#": [0, 1], "tag": "uniform"}, i64("M * N") is {"#": ["M * N"], "tag": "i64"}.
- * spec_include.h has the words for files. docs/specification.md describes the fields. */
+ * `setting` gives what the command line says. spec_include.h has the words for files. docs/specification.md describes the fields. */
 #ifndef LATHE_SEARCH_SPEC_H
 #define LATHE_SEARCH_SPEC_H
 
@@ -16,6 +16,15 @@
 /* path: a .lua file. New reference in *out. Failures: LATHE_IO (the file), LATHE_SPEC (what it says or does),
  * LATHE_INTERRUPTED; the message names the file. */
 status spec_read(const char *path, json_t **out, struct err *e);
+
+/* What the specification's `setting` gives: "type=f16". */
+struct spec_settings {
+    char *const *texts;
+    int count;
+};
+/* LATHE_USAGE also: a text that is no NAME=VALUE, a name that the specification does not ask for. A value that it does not
+ * take is LATHE_SPEC. */
+status spec_read_with(const char *path, const struct spec_settings *settings, json_t **out, struct err *e);
 
 /* The same for a text that is at hand, which can include no file; `name` stands for the file in messages. seconds: how
  * long it may run. */

@@ -3,7 +3,8 @@
 -- Returns a function that makes the problem of
 --   name, summary   as problem's
 --   dims            the default sizes, { M = 128, N = 32768, K = 32768 }
---   type            of X, W, b and Y: "f32" (default), "f16" or "bf16"
+--   type            of X, W, b and Y: "f32", "f16" or "bf16". Without it, "f32" or what `--set type=...` says: then
+--                   the name ends with the other type's, and f32 tensors of the epilogue are of it too
 --   output          the type of Y where it is another: "f32" for matrices of 16 bits
 --   bias            whether there is a b; true by default
 --   scalars, epilogue, tolerance, torch
@@ -58,7 +59,8 @@ end
 
 return function(f)
   check(f)
-  local type, bias = f.type or "f32", f.bias ~= false
+  local type, bias = f.type or setting { "type", { "f32", "f16", "bf16" } }, f.bias ~= false
+  local other = not f.type and type ~= "f32"
   local output = f.output or type
   local kernels = choose(type, output, f.kernels)
   -- nn.Linear's initial distribution
@@ -69,13 +71,16 @@ return function(f)
   }
   local bytes = {}
   if bias then tensors[#tensors + 1] = { "b", type, { "N" }, fill = initial } end
-  for _, tensor in ipairs(f.tensors or {}) do tensors[#tensors + 1] = tensor end
+  for _, tensor in ipairs(f.tensors or {}) do
+    if other and tensor[2] == "f32" then tensor[2] = type end
+    tensors[#tensors + 1] = tensor
+  end
   tensors[#tensors + 1] = { "Y", output, { "M", "N" }, output = true }
   for i, tensor in ipairs(tensors) do
     bytes[i] = string.format("%d.0*%s", bytes_of[tensor[2]] or 8, table.concat(tensor[3], "*"))
   end
   return problem {
-    name = f.name,
+    name = other and f.name .. "_" .. type or f.name,
     summary = f.summary,
     dims = { { "M", f.dims.M }, { "N", f.dims.N }, { "K", f.dims.K } },
     scalars = f.scalars,

@@ -37,3 +37,30 @@ tune_all() {
         [ "$status" -eq 0 ]
     done
 }
+
+@test "each as a problem of 16-bit tensors" {
+    for n in $problems; do
+        for type in f16 bf16; do
+            lathe space "kernelbench/$n" --set "type=$type" --kernel epilogue --target sm_90a --json >space
+            [ "$(json space "j ->> 'problem'")" = "kernelbench_${n}_$type" ]
+            [ "$(json space "j ->> 'kernels' ->> 0 ->> 'valid' > 0")" = 1 ]
+        done
+    done
+    for n in 68 76 95; do       # those with a parameter of their own
+        lathe tune "kernelbench/$n" --set type=f16 --kernel mma --device host --strategy random --trials 1 --top 0 \
+            --size M=19,N=36,K=48 --db k.db --json -q >tune.json
+        [ "$(json tune.json "j ->> 'outcomes' ->> 'ok'")" = 1 ]
+        [ "$(json tune.json "j ->> 'problem'")" = "kernelbench_${n}_f16" ]
+    done
+    lathe query --db k.db --csv "SELECT DISTINCT value ->> '#' ->> 1 FROM problem, json_each(specification, '$.tensors')" >types
+    [ "$(sed 1d types)" = f16 ]
+}
+
+@test "settings that are none" {
+    fails 2 "--set type=f17: type is one of f32, f16, bf16" lathe tune kernelbench/59 --set type=f17
+    fails 2 "--set: there is no setting 'typ'; there are: type (f32, f16, bf16)" lathe space kernelbench/59 --set typ=f16
+    fails 2 "--set: there is no setting 'type'; this specification has none" lathe check tiny --set type=f16
+    fails 2 "--set: there is no setting 'type'" lathe space linear_f16 --set type=bf16
+    fails 2 "--set: 'type' is not a name and a value" lathe verify kernelbench/59 --kernel simt --set type
+    fails 2 "--set: type is given twice" lathe space kernelbench/59 --set type=f16 --set type=f32
+}

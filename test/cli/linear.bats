@@ -104,7 +104,7 @@ with() {
 
 @test "check: on the host, where one does not compile" {
     fails 2 "unknown target 'sm_12'" lathe check tiny --target sm_12
-    fails 2 'has no kernel 'nosuch'' lathe check tiny --kernel nosuch --target host
+    fails 2 "has no kernel 'nosuch'" lathe check tiny --kernel nosuch --target host
     split lathe check tiny --kernel plain --target host --sample 4 --seed 2
     [ "$status" -eq 2 ]
     grep -Eq "^plain +host +39 +4 +[123] " .out

@@ -292,7 +292,8 @@ status spec_load(const struct spec_args *args, const char *self, struct problem 
     if (s != LATHE_OK)
         return s;
     json_t *json = NULL;
-    s = spec_read(place.path, &json, e);
+    struct spec_settings settings = {args->settings.items, args->settings.count};
+    s = spec_read_with(place.path, &settings, &json, e);
     if (s == LATHE_OK)
         s = problem_from_json(json, place.path, (const char *const *)place.include_dirs, out, e);
     if (s == LATHE_OK && ((s = set_sizes(*out, &args->sizes, e)) != LATHE_OK ||

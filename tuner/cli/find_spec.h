@@ -27,7 +27,7 @@ void text_list_free(struct text_list *l);
 /* A specification on a command line, with what the commands that run or count its kernels take besides. */
 struct spec_args {
     const char *name;
-    struct text_list sizes, wheres;
+    struct text_list sizes, wheres, settings;
 };
 
 /* Rows for a table of options whose struct `type` has a struct spec_args called `member`; SPEC comes first. */
@@ -38,7 +38,9 @@ struct spec_args {
     {"size", .arg = "DIM=N", .kind = OPTION_SIZES, .offset = offsetof(type, member.sizes),                             \
      .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},                  \
     {"where", .arg = "FORMULA", .kind = OPTION_TEXTS, .offset = offsetof(type, member.wheres),                         \
-     .help = "only configurations for which it is true, as in \"FORMAT == 'tf32x1'\"; may be repeated"}
+     .help = "only configurations for which it is true, as in \"FORMAT == 'tf32x1'\"; may be repeated"},              \
+    {"set", .arg = "NAME=VALUE", .kind = OPTION_TEXTS, .offset = offsetof(type, member.settings),                      \
+     .help = "a setting of the specification, such as type=f16; may be repeated"}
 
 /* spec_find, then the problem with sizes put in and checked, and restricted. Free with problem_free. */
 status spec_load(const struct spec_args *args, const char *self, struct problem **out, struct err *e);

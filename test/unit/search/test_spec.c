@@ -171,6 +171,48 @@ static void test_files(void **state)
     mem_free(name);
 }
 
+static void test_settings(void **state)
+{
+    char folder[] = "/tmp/lathe-test-spec-XXXXXX";
+    static const char script[] = "local a, b = setting { 'kind', { 'x', 'y' } }, setting { 'kind', { 'x', 'y', 'z' } }\n"
+                                 "return problem { name = a .. b .. setting { 'other', { 'o' } } }";
+    static const char malformed[] = "return problem { name = setting { 'kind', 'x' } }";
+    static const struct {
+        char *texts[2];
+        int count;
+        status want;
+        const char *found;          /* the name, or a part of the message */
+    } cases[] = {
+        {{0}, 0, LATHE_OK, "xxo"},
+        {{"kind=y", "other=o"}, 2, LATHE_OK, "yyo"},
+        {{"kind=z"}, 1, LATHE_SPEC, "--set kind=z: kind is one of x, y"},
+        {{"kin=x"}, 1, LATHE_USAGE, "there is no setting 'kin'; there are: kind (x, y, z); other (o)"},
+        {{"kind"}, 1, LATHE_USAGE, "'kind' is not a name and a value"},
+        {{"kind="}, 1, LATHE_USAGE, "'kind=' is not a name and a value"},
+        {{"kind=x", "kind=x"}, 2, LATHE_USAGE, "kind is given twice"},
+    };
+    assert_non_null(mkdtemp(folder));
+    char *path = path_join(folder, "spec.lua");
+    assert_int_equal(file_write_atomic(path, script, sizeof script - 1, &err), LATHE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        json_t *j = NULL;
+        struct spec_settings settings = {cases[i].texts, cases[i].count};
+        assert_int_equal(spec_read_with(path, &settings, &j, &err), cases[i].want);
+        if (cases[i].want == LATHE_OK)
+            assert_string_equal(json_string_value(json_object_get(j, "name")), cases[i].found);
+        else
+            assert_non_null(strstr(err.text, cases[i].found));
+        json_decref(j);
+    }
+    json_t *j = NULL;
+    assert_int_equal(file_write_atomic(path, malformed, sizeof malformed - 1, &err), LATHE_OK);
+    assert_int_equal(spec_read(path, &j, &err), LATHE_SPEC);
+    assert_non_null(strstr(err.text, "spec.lua:1: setting: write setting { "));
+    unlink(path);
+    rmdir(folder);
+    mem_free(path);
+}
+
 /* What the specification dir/own/spec.lua may include. */
 static const struct {
     const char *path, *text;
@@ -367,6 +409,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_includes, include_setup, include_teardown),
         cmocka_unit_test_setup_teardown(test_includes_that_fail, include_setup, include_teardown),
         cmocka_unit_test_setup_teardown(test_includes_are_bounded, include_setup, include_teardown),
+        cmocka_unit_test(test_settings),
         cmocka_unit_test(test_the_message_may_go_unheard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
