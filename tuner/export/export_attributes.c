@@ -6,7 +6,7 @@
 
 void export_map_name(struct exporter *x, int step, int at)
 {
-    sb_addf(x->out, "map_%d_%d", step + 1, at + 1);
+    sb_addf(x->out, "lathe_map_%d_%d", step + 1, at + 1);
 }
 
 void export_map_variables(struct exporter *x, int step)
@@ -59,7 +59,7 @@ static status print_count(struct exporter *x, int buffer, bool in_bytes, struct 
     int w = buffer - x->p->ntensors;
     status s = LATHE_OK;
     if (w >= 0) {
-        sb_addf(x->out, in_bytes ? "bytes[%d]" : "(long long)(bytes[%d] / %d)", w, dtype_bytes(t->dtype));
+        sb_addf(x->out, in_bytes ? "lathe_bytes[%d]" : "(long long)(lathe_bytes[%d] / %d)", w, dtype_bytes(t->dtype));
         return s;
     }
     if (in_bytes) sb_addf(x->out, "(size_t)%d * ", dtype_bytes(t->dtype));
@@ -75,21 +75,21 @@ status export_map(struct exporter *x, int step, int at, struct err *e)
     const struct tensor_map *m = a->map;
     int w = a->tensor - x->p->ntensors;
     sb_add(x->out, "        ");
-    if (w >= 0) sb_addf(x->out, "if (bytes[%d]) ", w);
+    if (w >= 0) sb_addf(x->out, "if (lathe_bytes[%d]) ", w);
     sb_add(x->out, "{\n");
-    status s = print_axes(x, "shape", m->shape[0] ? m->shape : t->shape, m->rank, e);
-    if (!s) s = print_axes(x, "box", m->box, m->rank, e);
+    status s = print_axes(x, "lathe_shape", m->shape[0] ? m->shape : t->shape, m->rank, e);
+    if (!s) s = print_axes(x, "lathe_box", m->box, m->rank, e);
     if (s) return s;
-    sb_addf(x->out, "            error = %s(&", export_helper(x, HELPER_TENSOR_MAP));
+    sb_addf(x->out, "            lathe_error = %s(&", export_helper(x, HELPER_TENSOR_MAP));
     export_map_name(x, step, at);
     sb_addf(x->out, ", %s, %d,\n                ", cuda_type(t->dtype), dtype_bytes(t->dtype));
     export_buffer(x, a->tensor);
     sb_add(x->out, ", ");
     s = print_count(x, a->tensor, false, e);
-    sb_addf(x->out, ", %d, shape, box", m->rank);
+    sb_addf(x->out, ", %d, lathe_shape, lathe_box", m->rank);
     if (!s) s = print_integer(x, ", ", m->swizzle, e);
     if (!s) s = print_integer(x, ", ", m->l2, e);
-    sb_add(x->out, ");\n            if (error != cudaSuccess) return error;\n        }\n");
+    sb_add(x->out, ");\n            if (lathe_error != cudaSuccess) return lathe_error;\n        }\n");
     return s;
 }
 
@@ -98,7 +98,7 @@ status export_map(struct exporter *x, int step, int at, struct err *e)
 static status print_cluster(struct exporter *x, const struct launch *l, struct err *e)
 {
     status s = LATHE_OK;
-    sb_addf(x->out, "        attribute[attributes++] = %s(", export_helper(x, HELPER_CLUSTER));
+    sb_addf(x->out, "        lathe_attribute[lathe_attributes++] = %s(", export_helper(x, HELPER_CLUSTER));
     for (int d = 0; d < 3 && !s; d++) s = print_integer(x, d ? ", " : "", l->cluster[d], e);
     sb_add(x->out, ");\n");
     return s;
@@ -122,7 +122,7 @@ static status print_window(struct exporter *x, const struct l2_window *w, struct
                                              [L2_streaming] = "cudaAccessPropertyStreaming",
                                              [L2_persisting] = "cudaAccessPropertyPersisting"};
     status s = print_if(x, NULL, w->when, e);
-    sb_addf(x->out, "attributes += %s(&attribute[attributes], ", export_helper(x, HELPER_WINDOW));
+    sb_addf(x->out, "lathe_attributes += %s(&lathe_attribute[lathe_attributes], ", export_helper(x, HELPER_WINDOW));
     export_buffer(x, w->tensor);
     sb_add(x->out, ",\n            ");
     if (!s) s = print_count(x, w->tensor, true, e);
@@ -144,11 +144,11 @@ status export_attributes(struct exporter *x, const struct launch *l, const char 
     status s = LATHE_OK;
     *count = cluster + programmatic + window;
     if (*count)
-        sb_addf(x->out, "        cudaLaunchAttribute attribute[%d];\n        unsigned attributes = 0;\n", *count);
+        sb_addf(x->out, "        cudaLaunchAttribute lathe_attribute[%d];\n        unsigned lathe_attributes = 0;\n", *count);
     if (cluster) s = print_cluster(x, l, e);
     if (!s && programmatic) {
         s = print_if(x, begun, l->programmatic, e);
-        sb_addf(x->out, "attribute[attributes++] = %s();\n", export_helper(x, HELPER_PROGRAMMATIC));
+        sb_addf(x->out, "lathe_attribute[lathe_attributes++] = %s();\n", export_helper(x, HELPER_PROGRAMMATIC));
     }
     if (!s && window) s = print_window(x, l->l2_window, e);
     return s;

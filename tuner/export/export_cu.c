@@ -220,7 +220,8 @@ status export_source(struct exporter *x, struct err *e)
 status export_open(const struct export_input *in, const char *comment_mark, struct strbuf *out, struct exporter *x,
                    struct err *e)
 {
-    *x = (struct exporter){.in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark};
+    *x = (struct exporter){.in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark,
+                           .space = ""};
     x->function = mem_printf("lathe_%s", in->problem->name);
     x->slots = mem_zalloc((size_t)x->k->scope.count + 1, sizeof *x->slots);
     kernel_slots_fixed(x->p, x->k, in->target, x->slots);

@@ -2,31 +2,37 @@
  * reference's part, in a namespace of its own, calls those of the winner's. */
 #include "export/internal.h"
 
+static const char FITS_HELPER[] =
+    "\n"
+    "// Whether any device takes a launch of this extent. cluster: 0, or its three.\n"
+    "static inline bool lathe_fits(const long long *grid, const long long *block, long long shared, const long long *cluster)\n"
+    "{\n"
+    "    if (grid[0] < 1 || grid[0] > 2147483647 || grid[1] < 1 || grid[1] > 65535 || grid[2] < 1 || grid[2] > 65535)\n"
+    "        return false;\n"
+    "    for (int i = 0; i < 3; i++) {\n"
+    "        if (block[i] < 1 || block[i] > (i < 2 ? 1024 : 64)) return false;\n"
+    "        if (cluster && (cluster[i] < 1 || cluster[i] > 16 || grid[i] % cluster[i])) return false;\n"
+    "    }\n"
+    "    return block[0] * block[1] * block[2] <= 1024 && shared >= 0 && shared <= 2147483647 &&\n"
+    "           (!cluster || cluster[0] * cluster[1] * cluster[2] <= 16);\n"
+    "}\n";
+
 static const char LAUNCH_HELPER[] =
     "\n"
-    "// One launch, refused if it does not fit what any device takes.\n"
+    "// One launch that fits.\n"
     "template <typename... P, typename... A>\n"
     "static cudaError_t lathe_launch(void (*kernel)(P...), const long long *grid, const long long *block, long long shared,\n"
     "                                cudaLaunchAttribute *attribute, unsigned attributes, cudaStream_t stream, A... args)\n"
     "{\n"
-    "    if (grid[0] < 1 || grid[0] > 2147483647 || grid[1] < 1 || grid[1] > 65535 || grid[2] < 1 || grid[2] > 65535)\n"
-    "        return cudaErrorInvalidValue;\n"
-    "    if (block[0] < 1 || block[1] < 1 || block[2] < 1 || block[2] > 64 || block[0] * block[1] * block[2] > 1024)\n"
-    "        return cudaErrorInvalidValue;\n"
     "    if (shared > 48 * 1024) {\n"
     "        cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);\n"
     "        if (error != cudaSuccess) return error;\n"
     "    }\n"
     "    for (unsigned i = 0; i < attributes; i++) {\n"
     "        const auto &cluster = attribute[i].val.clusterDim;\n"
-    "        if (attribute[i].id != cudaLaunchAttributeClusterDimension) continue;\n"
-    "        if (!cluster.x || !cluster.y || !cluster.z || cluster.x > 16 || cluster.y > 16 || cluster.z > 16 ||\n"
-    "            cluster.x * cluster.y * cluster.z > 16 || grid[0] % cluster.x || grid[1] % cluster.y || grid[2] % cluster.z)\n"
-    "            return cudaErrorInvalidValue;\n"
-    "        if (cluster.x * cluster.y * cluster.z > 8) {\n"
-    "            cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n"
-    "            if (error != cudaSuccess) return error;\n"
-    "        }\n"
+    "        if (attribute[i].id != cudaLaunchAttributeClusterDimension || cluster.x * cluster.y * cluster.z <= 8) continue;\n"
+    "        cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n"
+    "        if (error != cudaSuccess) return error;\n"
     "    }\n"
     "    cudaLaunchConfig_t config = {};\n"
     "    config.gridDim = dim3((unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]);\n"
@@ -44,9 +50,9 @@ static const char CLUSTER_HELPER[] =
     "{\n"
     "    cudaLaunchAttribute a = {};\n"
     "    a.id = cudaLaunchAttributeClusterDimension;\n"
-    "    a.val.clusterDim.x = x >= 1 && x <= 16 ? (unsigned)x : 0;   // 0 is refused\n"
-    "    a.val.clusterDim.y = y >= 1 && y <= 16 ? (unsigned)y : 0;\n"
-    "    a.val.clusterDim.z = z >= 1 && z <= 16 ? (unsigned)z : 0;\n"
+    "    a.val.clusterDim.x = (unsigned)x;\n"
+    "    a.val.clusterDim.y = (unsigned)y;\n"
+    "    a.val.clusterDim.z = (unsigned)z;\n"
     "    return a;\n"
     "}\n";
 
@@ -170,6 +176,7 @@ static const char GEMM_HELPER[] =
 static const struct {
     const char *name, *text;
 } helpers[] = {
+    [HELPER_FITS] = {"lathe_fits", FITS_HELPER},
     [HELPER_LAUNCH] = {"lathe_launch", LAUNCH_HELPER},
     [HELPER_CLUSTER] = {"lathe_cluster", CLUSTER_HELPER},
     [HELPER_PROGRAMMATIC] = {"lathe_programmatic", PROGRAMMATIC_HELPER},

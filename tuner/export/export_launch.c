@@ -3,7 +3,8 @@
  *
  * Invariants of the printed code: nothing is launched unless every constraint holds and every launch fits; workspace
  * that must start as zeros is zeroed at each call, so no state is carried from one call to the next (with
- * LATHE_WORKSPACE_KEPT the caller does it once). */
+ * LATHE_WORKSPACE_KEPT the caller does it once). The generator's own names begin with lathe_, as no specification's does,
+ * so that none of those can hide them; what it calls is the name of no specification either (problem_read_names.c). */
 #include "base/mem.h"
 #include "export/internal.h"
 #include <string.h>
@@ -31,14 +32,14 @@ static status print_layout(struct exporter *x, struct err *e)
     sb_addf(x->out, "\n// Where each workspace buffer starts; gives the total in bytes, SIZE_MAX if there is no such memory.\n"
                     "static size_t %s_layout(", x->function);
     export_dim_params(x);
-    sb_add(x->out, ", size_t *start, size_t *bytes)\n{\n    size_t at = 0;\n");
-    if (k->nworkspace) sb_add(x->out, "    double total = 0;\n");
+    sb_add(x->out, ", size_t *lathe_start, size_t *lathe_bytes)\n{\n    size_t lathe_at = 0;\n");
+    if (k->nworkspace) sb_add(x->out, "    double lathe_total = 0;\n");
     for (int i = 0; i < x->p->ndims; i++)
         sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return SIZE_MAX;\n", x->p->dims[i].name, x->p->dims[i].name);
     status s = print_lets(x, e);
     for (int w = 0; w < k->nworkspace && !s; w++) {
         const struct tensor *t = &k->workspace[w];
-        sb_addf(x->out, "    start[%d] = at;    // %s\n    bytes[%d] = ", w, t->name, w);
+        sb_addf(x->out, "    lathe_start[%d] = lathe_at;    // %s\n    lathe_bytes[%d] = ", w, t->name, w);
         if (t->when) {
             sb_add(x->out, "!(");
             s = export_expr(x, t->when, e);
@@ -50,15 +51,16 @@ static status print_layout(struct exporter *x, struct err *e)
             s = export_expr(x, t->shape[d], e);
             sb_add(x->out, ")");
         }
-        sb_addf(x->out, ";\n    total += %d.0", dtype_bytes(t->dtype));
+        sb_addf(x->out, ";\n    lathe_total += %d.0", dtype_bytes(t->dtype));
         for (int d = 0; d < t->rank && !s; d++) {
             sb_add(x->out, " * (double)(");
             s = export_expr(x, t->shape[d], e);
             sb_add(x->out, ")");
         }
-        sb_addf(x->out, ";\n    if (total > 1e18) return SIZE_MAX;\n    at += (bytes[%d] + 255) / 256 * 256;\n", w);
+        sb_addf(x->out, ";\n    if (lathe_total > 1e18) return SIZE_MAX;\n"
+                        "    lathe_at += (lathe_bytes[%d] + 255) / 256 * 256;\n", w);
     }
-    sb_add(x->out, "    (void)start;\n    (void)bytes;\n    return at;\n}\n");
+    sb_add(x->out, "    (void)lathe_start;\n    (void)lathe_bytes;\n    return lathe_at;\n}\n");
     return s;
 }
 
@@ -67,9 +69,9 @@ static status print_workspace_query(struct exporter *x, struct err *e)
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     sb_addf(x->out, "\n// Bytes of workspace that a call at this size needs; SIZE_MAX: no size to be served.\nextern \"C\" size_t %s_workspace(", x->function);
     export_dim_params(x);
-    sb_addf(x->out, ")\n{\n    size_t start[%d], bytes[%d];\n    return %s_layout(", n, n, x->function);
+    sb_addf(x->out, ")\n{\n    size_t lathe_start[%d], lathe_bytes[%d];\n    return %s_layout(", n, n, x->function);
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
-    sb_add(x->out, "start, bytes);\n}\n");
+    sb_add(x->out, "lathe_start, lathe_bytes);\n}\n");
     return LATHE_OK;
 }
 
@@ -119,9 +121,9 @@ static void print_zeroing(struct exporter *x)
         const struct tensor *t = &x->k->workspace[w];
         if (t->zero == ZERO_NEVER) continue;
         sb_addf(x->out,
-                "%s    if (bytes[%d] && (error = cudaMemsetAsync((char *)workspace + start[%d], 0, bytes[%d], stream)) != "
-                "cudaSuccess) return error; // %s\n%s",
-                t->zero == ZERO_ONCE ? "#ifndef LATHE_WORKSPACE_KEPT\n" : "", w, w, w, t->name,
+                "%s    if (lathe_bytes[%d]) // %s\n        lathe_error = cudaMemsetAsync((char *)workspace + lathe_start[%d], 0, "
+                "lathe_bytes[%d], stream);\n    if (lathe_error != cudaSuccess) return lathe_error;\n%s",
+                t->zero == ZERO_ONCE ? "#ifndef LATHE_WORKSPACE_KEPT\n" : "", w, t->name, w, w,
                 t->zero == ZERO_ONCE ? "#endif\n" : "");
     }
 }
@@ -134,18 +136,18 @@ static status print_function(struct exporter *x, struct err *e)
                     "// call at a size, then only used by calls at that size.\nextern \"C\" cudaError_t %s(",
             x->function, x->function);
     export_launcher_params(x);
-    sb_addf(x->out, ")\n{\n    cudaError_t error = cudaSuccess;\n    size_t start[%d], bytes[%d];\n", n, n);
+    sb_addf(x->out, ")\n{\n    cudaError_t lathe_error = cudaSuccess;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", n, n);
     status s = print_lets(x, e);
     if (!s) s = print_checks(x, e);
     if (s) return s;
     sb_addf(x->out, "    if (%s_layout(", x->function);
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
-    sb_add(x->out, "start, bytes) > workspace_bytes) return cudaErrorInvalidValue;\n    (void)workspace;\n");
+    sb_add(x->out, "lathe_start, lathe_bytes) > workspace_bytes) return cudaErrorInvalidValue;\n    (void)workspace;\n");
     for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, "    (void)%s;\n", x->p->scalars[i].name);
     s = export_step_checks(x, e);
     print_zeroing(x);
     if (!s) s = export_steps(x, e);
-    sb_add(x->out, "    return error;\n}\n");
+    sb_add(x->out, "    return lathe_error;\n}\n");
     return s;
 }
 

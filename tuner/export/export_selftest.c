@@ -21,7 +21,7 @@ static void print_name(struct strbuf *b, int slot, char *const *index, int rank,
         return;
     }
     const struct tensor *t = &p->tensors[problem_find_tensor(p, name)];
-    sb_addf(b, "(double)h_%s[(size_t)0", name);
+    sb_addf(b, "(double)lathe_h_%s[(size_t)0", name);
     for (int d = 0; d < rank; d++) {
         sb_addf(b, " + (size_t)(%s)", index[d]);
         for (int k = d + 1; k < rank; k++) sb_addf(b, " * (size_t)%s", expr_text(t->shape[k]));
@@ -45,16 +45,17 @@ static status print_gemm_loop(struct exporter *x, struct err *e)
     sb_addf(x->out,
             "    for (int64_t %s = 0; %s < (%s); %s++)\n        for (int64_t %s = 0; %s < (%s); %s++) {\n"
             "            double z = 0;\n            for (int64_t lathe_k = 0; lathe_k < (%s); lathe_k++)\n"
-            "                z += (double)h_%s[",
+            "                z += (double)lathe_h_%s[",
             i, i, rows, i, j, j, columns, j, inner, a->name);
     if (g->trans_a) sb_addf(x->out, "lathe_k * (%s) + %s", expr_text(a->shape[1]), i);
     else sb_addf(x->out, "%s * (%s) + lathe_k", i, inner);
-    sb_addf(x->out, "] * (double)h_%s[", b->name);
+    sb_addf(x->out, "] * (double)lathe_h_%s[", b->name);
     if (g->trans_b) sb_addf(x->out, "%s * (%s) + lathe_k", j, inner);
     else sb_addf(x->out, "lathe_k * (%s) + %s", expr_text(b->shape[1]), j);
     sb_add(x->out, "];\n");
-    if (p->reference.bias >= 0) sb_addf(x->out, "            z += (double)h_%s[%s];\n", p->tensors[p->reference.bias].name, j);
-    sb_addf(x->out, "            r_%s[(size_t)(%s * (%s) + %s)] = ", c->name, i, columns, j);
+    if (p->reference.bias >= 0)
+        sb_addf(x->out, "            z += (double)lathe_h_%s[%s];\n", p->tensors[p->reference.bias].name, j);
+    sb_addf(x->out, "            lathe_r_%s[(size_t)(%s * (%s) + %s)] = ", c->name, i, columns, j);
     status s = LATHE_OK;
     if (p->epilogue) {
         struct host_names names = {p};
@@ -76,16 +77,17 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
     r.k = k;
     r.function = function;
+    r.space = "LatheReference";
     r.slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.slots);
     r.known = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.known);
     kernel_slots_fixed(x->p, k, x->in->target, r.slots);
     status s = kernel_slots_config(k, choice, r.slots, e);
     for (int i = k->first_limit; i < k->first_let; i++) r.known[i] = r.slots[i];
-    sb_add(x->out, "namespace lathe_reference {\n");
+    sb_add(x->out, "namespace LatheReference {\n");
     source_print_plain(x->out, k->source ? k->source : "");
     sb_add(x->out, "\n");
     if (!s) s = export_launcher(&r, e);
-    sb_add(x->out, "} // namespace lathe_reference\n\n");
+    sb_add(x->out, "} // namespace LatheReference\n\n");
     mem_free(function);
     mem_free(choice);
     mem_free(r.slots);
@@ -97,7 +99,7 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
 
 static status print_count(struct exporter *x, const struct tensor *t, struct err *e)
 {
-    sb_addf(x->out, "    const size_t n_%s = (size_t)1", t->name);
+    sb_addf(x->out, "    const size_t lathe_n_%s = (size_t)1", t->name);
     for (int d = 0; d < t->rank; d++) {
         sb_add(x->out, " * (size_t)(");
         status s = export_problem_expr(x, t->shape[d], e);
@@ -116,20 +118,21 @@ static status print_tensors(struct exporter *x, struct err *e)
         const char *type = dtype_public_type(t->dtype);
         status s = print_count(x, t, e);
         if (s) return s;
-        sb_addf(x->out, "    std::vector<%s> h_%s(n_%s);\n    %s *%s = 0;\n", type, t->name, t->name, type, t->name);
-        sb_addf(x->out, "    LATHE_OK(cudaMalloc((void **)&%s, n_%s * sizeof(%s)));\n", t->name, t->name, type);
+        sb_addf(x->out, "    std::vector<%s> lathe_h_%s(lathe_n_%s);\n    %s *%s = 0;\n", type, t->name, t->name, type, t->name);
+        sb_addf(x->out, "    LATHE_OK(cudaMalloc((void **)&%s, lathe_n_%s * sizeof(%s)));\n", t->name, t->name, type);
         if (t->output) {
-            sb_addf(x->out, "    std::vector<double> r_%s(n_%s);\n", t->name, t->name);
+            sb_addf(x->out, "    std::vector<double> lathe_r_%s(lathe_n_%s);\n", t->name, t->name);
             continue;
         }
-        sb_addf(x->out, "    for (size_t i = 0; i < n_%s; i++) h_%s[i] = (%s)lathe_%s(", t->name, t->name, type,
-                t->fill == FILL_NORMAL ? "normal" : "uniform");
+        sb_addf(x->out,
+                "    for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) lathe_h_%s[lathe_i] = (%s)lathe_%s(", t->name,
+                t->name, type, t->fill == FILL_NORMAL ? "normal" : "uniform");
         s = export_problem_expr(x, t->fill_a, e);
         if (s) return s;
         sb_add(x->out, ", ");
         s = export_problem_expr(x, t->fill_b, e);
         if (s) return s;
-        sb_addf(x->out, ");\n    LATHE_OK(cudaMemcpy(%s, h_%s.data(), n_%s * sizeof(%s), cudaMemcpyHostToDevice));\n",
+        sb_addf(x->out, ");\n    LATHE_OK(cudaMemcpy(%s, lathe_h_%s.data(), lathe_n_%s * sizeof(%s), cudaMemcpyHostToDevice));\n",
                 t->name, t->name, t->name, type);
     }
     return LATHE_OK;
@@ -158,7 +161,7 @@ static void print_poison(struct exporter *x)
     const struct problem *p = x->p;
     for (int i = 0; i < p->ntensors; i++)
         if (p->tensors[i].output)
-            sb_addf(x->out, "        LATHE_OK(cudaMemset(%s, 0xff, n_%s * sizeof(%s)));\n", p->tensors[i].name,
+            sb_addf(x->out, "        LATHE_OK(cudaMemset(%s, 0xff, lathe_n_%s * sizeof(%s)));\n", p->tensors[i].name,
                     p->tensors[i].name, dtype_public_type(p->tensors[i].dtype));
 }
 
@@ -169,12 +172,12 @@ static void print_compare(struct exporter *x)
         const struct tensor *t = &p->tensors[i];
         if (!t->output) continue;
         sb_addf(x->out,
-                "        LATHE_OK(cudaMemcpy(h_%s.data(), %s, n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
-                "        for (size_t i = 0; i < n_%s; i++) {\n"
-                "            double r = r_%s[i], diff = fabs((double)h_%s[i] - r);\n"
-                "            if (!(diff <= %.17g + %.17g * fabs(r)) && bad++ < 3)\n"
-                "                printf(\"%s[%%zu]: got %%.9g, wanted %%.9g\\n\", i, (double)h_%s[i], r);\n"
-                "            d2 += diff * diff;\n            r2 += r * r;\n        }\n",
+                "        LATHE_OK(cudaMemcpy(lathe_h_%s.data(), %s, lathe_n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
+                "        for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) {\n"
+                "            double lathe_r = lathe_r_%s[lathe_i], lathe_diff = fabs((double)lathe_h_%s[lathe_i] - lathe_r);\n"
+                "            if (!(lathe_diff <= %.17g + %.17g * fabs(lathe_r)) && lathe_bad++ < 3)\n"
+                "                printf(\"%s[%%zu]: got %%.9g, wanted %%.9g\\n\", lathe_i, (double)lathe_h_%s[lathe_i], lathe_r);\n"
+                "            lathe_d2 += lathe_diff * lathe_diff;\n            lathe_r2 += lathe_r * lathe_r;\n        }\n",
                 t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name, p->tolerance.atol,
                 p->tolerance.rtol, t->name, t->name);
     }
@@ -185,17 +188,17 @@ static status print_reference(struct exporter *x, struct err *e)
     const struct problem *p = x->p;
     if (p->reference.kind == REFERENCE_GEMM) return print_gemm_loop(x, e);
     char *function = mem_printf("%s_reference", x->function);
-    char *qualified = mem_printf("lathe_reference::%s", function);
+    char *qualified = mem_printf("LatheReference::%s", function);
     print_workspace(x, qualified);
     sb_add(x->out, "    LATHE_OK(");
-    print_call(x, "lathe_reference::", function);
+    print_call(x, "LatheReference::", function);
     sb_add(x->out, ");\n    LATHE_OK(cudaDeviceSynchronize());\n    LATHE_OK(cudaFree(workspace));\n");
     for (int i = 0; i < p->ntensors; i++) {
         const struct tensor *t = &p->tensors[i];
         if (!t->output) continue;
         sb_addf(x->out,
-                "    LATHE_OK(cudaMemcpy(h_%s.data(), %s, n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
-                "    for (size_t i = 0; i < n_%s; i++) r_%s[i] = (double)h_%s[i];\n",
+                "    LATHE_OK(cudaMemcpy(lathe_h_%s.data(), %s, lathe_n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
+                "    for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) lathe_r_%s[lathe_i] = (double)lathe_h_%s[lathe_i];\n",
                 t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name);
     }
     mem_free(function);
@@ -217,13 +220,13 @@ static status print_check_function(struct exporter *x, struct err *e)
     if (!s) s = print_reference(x, e);
     if (s) return s;
     print_workspace(x, x->function);
-    sb_add(x->out, "    size_t bad = 0;\n    double d2 = 0, r2 = 0;\n    int refused = 0;\n"
-                   "    for (int call = 0; call < 2 && !refused; call++) {\n");
+    sb_add(x->out, "    size_t lathe_bad = 0;\n    double lathe_d2 = 0, lathe_r2 = 0;\n    int lathe_refused = 0;\n"
+                   "    for (int lathe_call = 0; lathe_call < 2 && !lathe_refused; lathe_call++) {\n");
     print_poison(x);
-    sb_add(x->out, "        cudaError_t error = ");
+    sb_add(x->out, "        cudaError_t lathe_error = ");
     print_call(x, "", x->function);
-    sb_add(x->out, ";\n        if (error == cudaErrorInvalidValue) {\n            refused = 1;\n            cudaGetLastError();\n"
-                   "            break;\n        }\n        LATHE_OK(error);\n        LATHE_OK(cudaDeviceSynchronize());\n");
+    sb_add(x->out, ";\n        if (lathe_error == cudaErrorInvalidValue) {\n            lathe_refused = 1;\n"
+                   "            cudaGetLastError();\n            break;\n        }\n        LATHE_OK(lathe_error);\n        LATHE_OK(cudaDeviceSynchronize());\n");
     print_compare(x);
     sb_add(x->out, "    }\n    cudaFree(workspace);\n");
     for (int i = 0; i < p->ntensors; i++) sb_addf(x->out, "    cudaFree(%s);\n", p->tensors[i].name);
@@ -231,27 +234,27 @@ static status print_check_function(struct exporter *x, struct err *e)
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "%s%s=%%lld", i ? " " : "", p->dims[i].name);
     sb_add(x->out, ": \"");
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, ", (long long)%s", p->dims[i].name);
-    sb_add(x->out, ");\n    if (refused) puts(\"refused\");\n"
-                   "    else printf(\"%s, relative Frobenius error %.3g\\n\", bad ? \"WRONG\" : \"right\", r2 > 0 ? sqrt(d2 / r2) : sqrt(d2));\n"
-                   "    return refused ? -1 : bad == 0;\n}\n\n");
+    sb_add(x->out, ");\n    if (lathe_refused) puts(\"refused\");\n"
+                   "    else printf(\"%s, relative Frobenius error %.3g\\n\", lathe_bad ? \"WRONG\" : \"right\",\n"
+                   "                lathe_r2 > 0 ? sqrt(lathe_d2 / lathe_r2) : sqrt(lathe_d2));\n"
+                   "    return lathe_refused ? -1 : lathe_bad == 0;\n}\n\n");
     return LATHE_OK;
 }
 
 static const char SELFTEST_HEAD[] =
     "\n#ifdef LATHE_SELFTEST\n#include <stdio.h>\n#include <stdlib.h>\n#include <vector>\n\n"
-    "#define LATHE_OK(call)                                                                       \\\n"
-    "    do {                                                                                     \\\n"
-    "        cudaError_t lathe_error = (call);                                                    \\\n"
-    "        if (lathe_error != cudaSuccess) {                                                    \\\n"
-    "            printf(\"%s: %s\\nFAIL\\n\", #call, cudaGetErrorString(lathe_error));                \\\n"
-    "            exit(1);                                                                         \\\n"
-    "        }                                                                                    \\\n"
-    "    } while (0)\n\n"
-    "static unsigned long long lathe_state = 88172645463325252ull;\n"
+    "#define LATHE_OK(call) lathe_must((call), #call)\n"
+    "static void lathe_must(cudaError_t error, const char *call)\n"
+    "{\n"
+    "    if (error == cudaSuccess) return;\n"
+    "    printf(\"%s: %s\\nFAIL\\n\", call, cudaGetErrorString(error));\n"
+    "    exit(1);\n"
+    "}\n\n"
+    "static unsigned long long LatheState = 88172645463325252ull;\n"
     "static double lathe_uniform(double a, double b)\n"
     "{\n"
-    "    lathe_state ^= lathe_state << 13, lathe_state ^= lathe_state >> 7, lathe_state ^= lathe_state << 17;\n"
-    "    return a + (b - a) * ((double)(lathe_state >> 11) * 0x1p-53);\n"
+    "    LatheState ^= LatheState << 13, LatheState ^= LatheState >> 7, LatheState ^= LatheState << 17;\n"
+    "    return a + (b - a) * ((double)(LatheState >> 11) * 0x1p-53);\n"
     "}\n\n";
 static const char SELFTEST_NORMAL[] =
     "static double lathe_normal(double mean, double deviation)\n"

@@ -21,7 +21,7 @@ void export_buffer(struct exporter *x, int i)
         return;
     }
     int w = i - p->ntensors;
-    sb_addf(x->out, "(bytes[%d] ? (%s *)((char *)workspace + start[%d]) : (%s *)0)", w,
+    sb_addf(x->out, "(lathe_bytes[%d] ? (%s *)((char *)workspace + lathe_start[%d]) : (%s *)0)", w,
             dtype_ctype(x->k->workspace[w].dtype), w, dtype_ctype(x->k->workspace[w].dtype));
 }
 
@@ -69,25 +69,6 @@ static status print_arg(struct exporter *x, const struct arg *a, int step, int a
     return s;
 }
 
-/* Values that an int argument could not hold are refused before anything runs, and so is what no tensor map can be. */
-static status print_launch_checks(struct exporter *x, int step, struct err *e)
-{
-    const struct launch *l = &x->k->steps[step].launch;
-    for (int i = 0; i < l->nargs; i++) {
-        const struct arg *a = &l->args[i];
-        if (a->kind == ARG_TENSOR_MAP) {
-            status s = export_map(x, step, i, e);
-            if (s) return s;
-        }
-        if (a->kind != ARG_EXPR || a->type != ARG_I32) continue;
-        sb_add(x->out, "        if ((");
-        status s = export_expr(x, a->expr, e);
-        if (s) return s;
-        sb_add(x->out, ") > INT_MAX) return cudaErrorInvalidValue;\n");
-    }
-    return LATHE_OK;
-}
-
 static status print_triple(struct exporter *x, const char *name, struct expr *const part[3], struct err *e)
 {
     sb_addf(x->out, "        const long long %s[3] = {", name);
@@ -101,23 +82,56 @@ static status print_triple(struct exporter *x, const char *name, struct expr *co
     return LATHE_OK;
 }
 
+/* The grid, the block and the shared memory, as variables. */
+static status print_extent(struct exporter *x, const struct launch *l, struct err *e)
+{
+    status s = print_triple(x, "lathe_grid", l->grid, e);
+    if (!s) s = print_triple(x, "lathe_block", l->block, e);
+    if (s) return s;
+    sb_add(x->out, "        const long long lathe_shared = (long long)(");
+    s = export_expr(x, l->shared, e);
+    sb_add(x->out, ");\n");
+    return s;
+}
+
+/* Values that an int argument could not hold are refused before anything runs, and so are launches that do not fit and
+ * what no tensor map can be. */
+static status print_launch_checks(struct exporter *x, int step, struct err *e)
+{
+    const struct launch *l = &x->k->steps[step].launch;
+    status s = print_extent(x, l, e);
+    if (!s && l->cluster[0]) s = print_triple(x, "lathe_cluster_size", l->cluster, e);
+    if (s) return s;
+    sb_addf(x->out,
+            "        if (!%s(lathe_grid, lathe_block, lathe_shared, %s)) return cudaErrorInvalidValue;\n",
+            export_helper(x, HELPER_FITS), l->cluster[0] ? "lathe_cluster_size" : "0");
+    for (int i = 0; i < l->nargs; i++) {
+        const struct arg *a = &l->args[i];
+        if (a->kind == ARG_TENSOR_MAP && (s = export_map(x, step, i, e))) return s;
+        if (a->kind != ARG_EXPR || a->type != ARG_I32) continue;
+        sb_add(x->out, "        if ((");
+        s = export_expr(x, a->expr, e);
+        if (s) return s;
+        sb_add(x->out, ") > INT_MAX) return cudaErrorInvalidValue;\n");
+    }
+    return LATHE_OK;
+}
+
 static status print_launch(struct exporter *x, int step, const char *begun, struct err *e)
 {
     const struct launch *l = &x->k->steps[step].launch;
     int nattributes = 0;
-    status s = print_triple(x, "grid", l->grid, e);
-    if (!s) s = print_triple(x, "block", l->block, e);
+    status s = print_extent(x, l, e);
     if (!s) s = export_attributes(x, l, begun, &nattributes, e);
     if (s) return s;
-    sb_add(x->out, "        const long long shared = (long long)(");
-    s = export_expr(x, l->shared, e);
-    sb_addf(x->out, ");\n        error = %s(%s, grid, block, shared, %s, stream", export_helper(x, HELPER_LAUNCH), l->function,
-            nattributes ? "attribute, attributes" : "0, 0");
+    sb_addf(x->out, "        lathe_error = %s(%s::%s, lathe_grid, lathe_block, lathe_shared, %s, stream",
+            export_helper(x, HELPER_LAUNCH), x->space, l->function,
+            nattributes ? "lathe_attribute, lathe_attributes" : "0, 0");
     for (int i = 0; i < l->nargs && !s; i++) {
         sb_add(x->out, ",\n            ");
         s = print_arg(x, &l->args[i], step, i, e);
     }
-    sb_add(x->out, ");\n        if (error != cudaSuccess) return error;\n");
+    sb_add(x->out, ");\n        if (lathe_error != cudaSuccess) return lathe_error;\n");
     return s;
 }
 
@@ -153,19 +167,19 @@ static status print_gemm(struct exporter *x, const struct gemm *g, struct err *e
         const struct expr *value;
     } sizes[] = {{"m", m}, {"n", n}, {"k", k}};
     for (int i = 0; i < 3; i++) {
-        sb_addf(x->out, "        const long long gemm_%s = (long long)(", sizes[i].name);
+        sb_addf(x->out, "        const long long lathe_gemm_%s = (long long)(", sizes[i].name);
         status s = export_expr(x, sizes[i].value, e);
         if (s) return s;
         sb_add(x->out, ");\n");
     }
-    sb_addf(x->out, "        error = %s(%s, %s, gemm_m, gemm_n, gemm_k, ", export_helper(x, HELPER_GEMM),
+    sb_addf(x->out, "        lathe_error = %s(%s, %s, lathe_gemm_m, lathe_gemm_n, lathe_gemm_k, ", export_helper(x, HELPER_GEMM),
             g->trans_a ? "true" : "false", g->trans_b ? "true" : "false");
     export_buffer(x, g->a);
     sb_add(x->out, ", ");
     export_buffer(x, g->b);
     sb_add(x->out, ", ");
     export_buffer(x, g->c);
-    sb_addf(x->out, ",\n            %s, %s, %s, stream);\n        if (error != cudaSuccess) return error;\n",
+    sb_addf(x->out, ",\n            %s, %s, %s, stream);\n        if (lathe_error != cudaSuccess) return lathe_error;\n",
             cuda_data_type(a->dtype), cuda_data_type(export_buffer_tensor(x, g->c)->dtype), cublas_compute(g->compute));
     return LATHE_OK;
 }
@@ -234,15 +248,15 @@ status export_steps(struct exporter *x, struct err *e)
 {
     bool tracked = tracks_begin(x), certain = false;
     status s = LATHE_OK;
-    if (tracked) sb_add(x->out, "    bool begun = false;    // a step has been queued\n");
+    if (tracked) sb_add(x->out, "    bool lathe_begun = false;    // a step has been queued\n");
     for (int i = 0; i < x->k->nsteps && !s; i++) {
         const struct step *step = &x->k->steps[i];
         enum export_decided decided = decide(x, step);
         if (decided == NEVER) continue;
         s = open_step(x, step, e);
         if (!s) s = step->kind == STEP_GEMM ? print_gemm(x, &step->gemm, e)
-                                            : print_launch(x, i, certain ? NULL : "begun", e);
-        if (tracked && !certain) sb_add(x->out, "        begun = true;\n");
+                                            : print_launch(x, i, certain ? NULL : "lathe_begun", e);
+        if (tracked && !certain) sb_add(x->out, "        lathe_begun = true;\n");
         sb_add(x->out, "    }\n");
         certain |= decided == ALWAYS;
     }

@@ -2,6 +2,7 @@
  * formula in PyTorch's own operations. export/torch_runtime.py calls the functions printed here.
  *
  * Names: a tensor, dimension or scalar has its own, with _ after it where Python means something else by it. */
+#include "base/mem.h"
 #include "export/torch.h"
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 
 static void name(struct strbuf *b, const char *s)
 {
-    sb_addf(b, "%s%s", s, torch_model_reserved(s) ? "_" : "");
+    char *python = torch_model_python_name(s);
+    sb_add(b, python);
+    mem_free(python);
 }
 
 static void print_plain_name(struct strbuf *b, int slot, char *const *index, int rank, void *ctx)
@@ -210,11 +213,13 @@ static bool is_whole(const struct problem *p, const struct tensor *t, char *cons
 {
     const struct tensor *y = &p->tensors[p->output];
     int skip = y->rank - rank;
-    for (int i = 0; i < rank; i++)
-        if (skip < 0 || strcmp(index[i], p->index_names[skip + i]) != 0 ||
-            strcmp(expr_text(t->shape[i]), expr_text(y->shape[skip + i])) != 0)
-            return false;
-    return true;
+    bool whole = skip >= 0;
+    for (int i = 0; i < rank && whole; i++) {
+        char *own = torch_model_python_name(p->index_names[skip + i]);
+        whole = strcmp(index[i], own) == 0 && strcmp(expr_text(t->shape[i]), expr_text(y->shape[skip + i])) == 0;
+        mem_free(own);
+    }
+    return whole;
 }
 
 static void print_epilogue_name(struct strbuf *b, int slot, char *const *index, int rank, void *ctx)
@@ -304,10 +309,11 @@ static status print_formula(struct model_printer *mp, struct err *e)
     print_product(x);
     const struct tensor *y = &p->tensors[p->output];
     for (int a = 0; a < y->rank && p->epilogue && !s; a++) {
-        if (!has_word(sb_str(&value), p->index_names[a])) continue;
-        sb_add(b, "    ");
-        name(b, p->index_names[a]);
-        sb_add(b, " = torch.arange(");
+        char *index = torch_model_python_name(p->index_names[a]);
+        bool used = has_word(sb_str(&value), index);
+        if (used) sb_addf(b, "    %s = torch.arange(", index);
+        mem_free(index);
+        if (!used) continue;
         s = problem_formula(x, b, y->shape[a], e);
         sb_addf(b, ", device=z.device)%s\n", a + 1 < y->rank ? ".unsqueeze(1)" : "");
     }

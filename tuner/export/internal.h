@@ -6,6 +6,7 @@
 #include "export/export.h"
 
 enum export_helper {
+    HELPER_FITS,
     HELPER_LAUNCH,
     HELPER_CLUSTER,
     HELPER_PROGRAMMATIC,
@@ -22,6 +23,7 @@ struct exporter {
     struct value *known;            /* the same without what depends on dims and scalars (VALUE_NONE there) */
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
+    const char *space;              /* the namespace that the kernels are in: "", or "LatheReference" */
     unsigned uses, printed;         /* sets of 1 << enum export_helper: called by the code so far, there already */
     const char *comment;            /* what begins a comment: "//" or "#" */
 };

@@ -34,7 +34,18 @@ static bool in_words(const char *word, const char *const *words)
     return false;
 }
 
-/* NOTE: `functions` are model/expr.h's. */
+/* "expf", as the formulas' functions are called in float. */
+static bool in_float(const char *name, const char *const *functions)
+{
+    size_t n = strlen(name);
+    for (int i = 0; functions[i]; i++)
+        if (n == strlen(functions[i]) + 1 && name[n - 1] == 'f' && strncmp(name, functions[i], n - 1) == 0)
+            return true;
+    return false;
+}
+
+/* NOTE: `functions` are model/expr.h's, and `called` what generated code (export/, source_epilogue.c, expr_print_*.c)
+ * uses of C's library while a specification's names are in scope; of CUDA's, whatever begins as its names do. */
 const char *reserved_name(const char *name)
 {
     static const char *const functions[] = {
@@ -43,14 +54,20 @@ const char *reserved_name(const char *name)
         NULL};
     static const char *const words[] = {"and", "or", "not", "true", "false", "epilogue", NULL};
     static const char *const generated[] = {"z", "acc", "stream", "workspace", "workspace_bytes", NULL};
+    static const char *const called[] = {"fabs", "fabsf", "fmod", "fmodf", "int64_t", "NULL", "INT_MAX", "INT64_MAX",
+                                         "SIZE_MAX", "INFINITY", "NAN", "errno", "printf", "puts", NULL};
+    static const char *const cuda[] = {"cuda", "cublas", "CU_", NULL};
     static const char *const cpp[] = {
-        "alignas", "alignof", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "concept", "const",
-        "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export",
-        "extern", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
-        "noexcept", "nullptr", "operator", "private", "protected", "public", "register", "requires", "return", "short",
-        "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "try", "typedef", "typeid",
-        "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "size_t", "blockIdx",
-        "blockDim", "threadIdx", "gridDim", "warpSize", "main", NULL};
+        "alignas", "alignof", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+        "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
+        "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do",
+        "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "float", "for", "friend", "goto",
+        "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not_eq", "nullptr", "operator",
+        "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short",
+        "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this",
+        "thread_local", "throw", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual",
+        "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "size_t", "blockIdx", "blockDim", "threadIdx",
+        "gridDim", "warpSize", "main", NULL};
     for (int i = 0; i < LIMIT_COUNT; i++)
         if (strcmp(name, limit_name((enum limit)i)) == 0)
             return "a limit of the device";
@@ -62,6 +79,11 @@ const char *reserved_name(const char *name)
         return "used by the code that lathe generates";
     if (in_words(name, cpp))
         return "a word of C++";
+    if (in_words(name, called) || in_float(name, functions))
+        return "a name of C's library that generated code uses";
+    for (int i = 0; cuda[i]; i++)
+        if (strncasecmp(name, cuda[i], strlen(cuda[i])) == 0)
+            return "reserved (a name may not begin as CUDA's do: cuda, cublas or CU_)";
     if (strncasecmp(name, "lathe", 5) == 0 || strstr(name, "__"))
         return "reserved (a name may not begin with lathe or contain __)";
     return NULL;

@@ -11,7 +11,17 @@ bool torch_model_reserved(const char *name)
         "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
         "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
         "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "self", "torch", "nn", "math", "super",
-        "len", "list", "float", "abs", "max", "min", "forward", "reference", "training", NULL};
+        "len", "list", "float", "abs", "max", "min", "forward", "reference", "training",
+        /* nn.Module's own attributes: an argument of the constructor may become one */
+        "T_destination", "add_module", "apply", "bfloat16", "buffers", "call_super_init", "children", "compile", "cpu",
+        "cuda", "double", "dump_patches", "eval", "extra_repr", "get_buffer", "get_extra_state", "get_parameter",
+        "get_submodule", "half", "ipu", "load_state_dict", "modules", "mtia", "named_buffers", "named_children",
+        "named_modules", "named_parameters", "parameters", "register_backward_hook", "register_buffer",
+        "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
+        "register_full_backward_pre_hook", "register_load_state_dict_post_hook",
+        "register_load_state_dict_pre_hook", "register_module", "register_parameter",
+        "register_state_dict_post_hook", "register_state_dict_pre_hook", "requires_grad", "set_extra_state",
+        "set_submodule", "share_memory", "state_dict", "to", "to_empty", "train", "type", "xpu", "zero_grad", NULL};
     for (int i = 0; words[i]; i++)
         if (strcmp(name, words[i]) == 0)
             return true;
@@ -39,10 +49,15 @@ bool torch_model_axis(const struct problem *p, const struct torch_model *m, int 
     return false;
 }
 
-/* A name of the specification may be a word of Python. */
-static char *python_name(const char *name)
+char *torch_model_python_name(const char *name)
 {
-    return mem_printf("%s%s", name, torch_model_reserved(name) ? "_" : "");
+    size_t stem = strlen(name);
+    while (stem > 0 && name[stem - 1] == '_')
+        stem--;
+    char *without = mem_printf("%.*s", (int)stem, name);
+    bool taken = name[0] == '_' || torch_model_reserved(without);     /* names beginning with _ are nn.Module's */
+    mem_free(without);
+    return mem_printf("%s%s", name, taken ? "_" : "");
 }
 
 struct torch_model *torch_model_generic(const struct problem *p)
@@ -54,15 +69,15 @@ struct torch_model *torch_model_generic(const struct problem *p)
     for (int d = 0; d < p->ndims; d++)
         if (!torch_model_axis(p, NULL, d, &tensor, &axis))
             m->init[m->ninit++] =
-                (struct torch_init){.name = python_name(p->dims[d].name), .kind = TORCH_DIM, .index = d, .has_initial = true,
+                (struct torch_init){.name = torch_model_python_name(p->dims[d].name), .kind = TORCH_DIM, .index = d, .has_initial = true,
                                     .initial = (double)p->dims[d].value};
     for (int i = 0; i < p->nscalars; i++)
         m->init[m->ninit++] =
-            (struct torch_init){.name = python_name(p->scalars[i].name), .kind = TORCH_SCALAR, .index = i,
+            (struct torch_init){.name = torch_model_python_name(p->scalars[i].name), .kind = TORCH_SCALAR, .index = i,
                                 .has_initial = true, .initial = p->scalars[i].value};
     for (int i = 0; i < p->ntensors; i++)
         if (!p->tensors[i].output)
-            m->forward[m->nforward++] = (struct torch_input){.name = python_name(p->tensors[i].name), .tensor = i};
+            m->forward[m->nforward++] = (struct torch_input){.name = torch_model_python_name(p->tensors[i].name), .tensor = i};
     return m;
 }
 

@@ -47,7 +47,11 @@ void torch_model_free(struct torch_model *m);
  * parameter of its own. m may be NULL. False: no input has it. */
 bool torch_model_axis(const struct problem *p, const struct torch_model *m, int dim, int *tensor, int *axis);
 
-/* Whether a name means something in Python, or in what an exported module says. */
+/* Whether a name means something in Python, to nn.Module, or in what an exported module says. */
 bool torch_model_reserved(const char *name);
+
+/* What a specification's name is called in Python: the same, or where that means something (or could be what another
+ * becomes), with a _ after it. mem_free it. */
+char *torch_model_python_name(const char *name);
 
 #endif

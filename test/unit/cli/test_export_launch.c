@@ -61,28 +61,28 @@ static void lacks(const char *text, const char *part)
 static void test_plain(void **state)
 {
     char *text = exported(plain, NULL);
-    has(text, "lathe_tensor_map(&map_2_1, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4,");
+    has(text, "lathe_tensor_map(&lathe_map_2_1, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4,");
     has(text, "lathe_cluster(");
     lacks(text, "lathe_programmatic(");
     lacks(text, "lathe_window(");
-    lacks(text, "begun");
-    lacks(text, "lathe_launch(launch_factor");      /* never runs here */
+    lacks(text, "lathe_begun");
+    lacks(text, "lathe_launch(::launch_factor");      /* never runs here */
     mem_free(text);
 }
 
 static void test_all(void **state)
 {
     char *text = exported(all, NULL);
-    has(text, "LatheTensorMap map_2_2 = {};");
-    has(text, "        attribute[attributes++] = lathe_programmatic();");      /* the first step always runs */
-    has(text, "        attributes += lathe_window(&attribute[attributes], const_cast<float *>(x),");
+    has(text, "LatheTensorMap lathe_map_2_2 = {};");
+    has(text, "        lathe_attribute[lathe_attributes++] = lathe_programmatic();");      /* the first step always runs */
+    has(text, "        lathe_attributes += lathe_window(&lathe_attribute[lathe_attributes], const_cast<float *>(x),");
     has(text, "cudaAccessPropertyPersisting, cudaAccessPropertyStreaming);");
-    has(text, "error = lathe_launch(launch_scale, grid, block, shared, attribute, attributes, stream,\n            map_2_1,"
-              "\n            map_2_2,");
-    has(text, "error = lathe_launch(launch_factor, grid, block, shared, 0, 0, stream,");
-    lacks(text, "begun");
+    has(text, "lathe_error = lathe_launch(::launch_scale, lathe_grid, lathe_block, lathe_shared, lathe_attribute, "
+              "lathe_attributes, stream,\n            lathe_map_2_1,\n            lathe_map_2_2,");
+    has(text, "lathe_error = lathe_launch(::launch_factor, lathe_grid, lathe_block, lathe_shared, 0, 0, stream,");
+    lacks(text, "lathe_begun");
     /* every map is made before anything runs */
-    assert_true(strstr(text, "lathe_tensor_map(&map_2_2") < strstr(text, "error = lathe_launch(launch_factor"));
+    assert_true(strstr(text, "lathe_tensor_map(&lathe_map_2_2") < strstr(text, "lathe_launch(::launch_factor"));
     mem_free(text);
 }
 
@@ -90,8 +90,8 @@ static void test_all(void **state)
 static void test_first_step_by_size(void **state)
 {
     char *text = exported(all, "M > 10");
-    has(text, "        if (begun) attribute[attributes++] = lathe_programmatic();");
-    has(text, "        begun = true;");
+    has(text, "        if (lathe_begun) lathe_attribute[lathe_attributes++] = lathe_programmatic();");
+    has(text, "        lathe_begun = true;");
     mem_free(text);
 }
 
