@@ -91,7 +91,7 @@ return {
     -- What cannot be good.
     { "parts == 2 or PROMOTE_K == 0", "one rounded product is less accurate than sums rounded toward zero" },
     { "WARPGROUPS < 3 or COLUMNS <= 176", "so wide an instruction needs more registers than a thread of 512 has" },
-    { "accumulators + operands <= select(WARPGROUPS == 3, 136, 216)", "registers would spill to memory" },
+    { "accumulators + operands <= select(WARPGROUPS == 3, 152, 216)", "registers would spill to memory" },
     { "shared_rows <= streamed_rows", "splitting the larger matrix beforehand costs more" },
     { "stages >= 3", "too little is in flight" },
     { "COLUMNS <= 128 or 8 * padded_rows <= 9 * shared_rows", "more than a ninth of the columns would be padding" },
