@@ -84,6 +84,11 @@ __device__ __forceinline__ unsigned long long lathe_l2_evict_last() {
     return policy;
 }
 
+// The map will be used soon.
+__device__ __forceinline__ void lathe_tma_prefetch(const LatheTensorMap *map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 // The map's box at column x, row y to shared memory; its bytes complete on `barrier`.
 __device__ __forceinline__ void lathe_tma_load(unsigned to, const LatheTensorMap *map, int x, int y, unsigned barrier,
                                                unsigned long long policy) {

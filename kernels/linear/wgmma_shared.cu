@@ -3,7 +3,7 @@
 // The ordinary form of a GEMM on this hardware: of TF32, from float32 tensors as they are (the tensor cores ignore the
 // low 13 bits of an operand); of f16 or bf16 tensors; or of float32 tensors that linear_wgmma_convert has rounded to 16
 // bits before, or split into two numbers of 16 bits, of which three products are summed. Sums are float32, which the
-// hardware rounds toward zero at every step; so PROMOTE_K of k at most are summed there, where there are three products,
+// hardware rounds toward zero at every step; so where there are three products PROMOTE_K of k at most are summed there,
 // and then added to other registers, rounded to nearest.
 //
 // A is the matrix whose rows are rows of a tile (X, or W where SWAP says so), B the other one; a tile of Y, or of Y
@@ -112,6 +112,10 @@ extern "C" __global__ void __launch_bounds__((GROUPS + 1) * 128, PER_SM)
     const Shape shape = {SWAP ? N : M, SWAP ? M : N, lathe_ceil_div(K, CHUNK)};
     const int rank = BLOCKS > 1 ? static_cast<int>(lathe_cluster_rank()) : 0;
     lathe_grid_dependency_launch();
+    if (threadIdx.x == GROUPS * 128) {
+        lathe_tma_prefetch(&a);
+        lathe_tma_prefetch(&b);
+    }
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++) {
             lathe_barrier_init(memory.full(s), 1);

@@ -46,6 +46,7 @@ struct MachineMap {                         // what a LatheTensorMap holds here
     const void *matrix;
     int rows, columns, box_rows, element;   // element: bytes of one; a box has 128 bytes a row
 };
+static void lathe_tma_prefetch(const LatheTensorMap *) {}
 static void lathe_tma_load(unsigned to, const LatheTensorMap *map, int x, int y, unsigned barrier, unsigned long long,
                            int blocks = -1) {
     MachineMap m;
