@@ -207,8 +207,9 @@ void space_refusals(const struct space *s, struct strbuf *b)
         qsort(list, (size_t)k->nconstraints, sizeof *list, most_first);
     for (int i = 0; i < k->nconstraints && list[i].count > 0; i++) {
         const struct constraint *c = &k->constraints[list[i].constraint];
-        sb_addf(b, "  %s%s%s%s: %.0f combinations (%.3g %%)", expr_text(c->expr), c->reason ? " (" : "",
-                c->reason ? c->reason : "", c->reason ? ")" : "", list[i].count, 100 * list[i].count / s->cartesian);
+        sb_addf(b, "  %s", expr_text(c->expr));
+        constraint_reason(b, c);
+        sb_addf(b, ": %.0f combinations (%.3g %%)", list[i].count, 100 * list[i].count / s->cartesian);
         bool fixed = true; /* no parameter decides it: its values say why */
         for (int slot = k->first_param; slot < k->scope.count && fixed; slot++)
             fixed = !expr_uses(c->expr, slot);

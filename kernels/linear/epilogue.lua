@@ -39,10 +39,12 @@ return function(type)
       { "N % VEC == 0", "rows of Y must begin at a multiple of VEC elements" },
       { "not TRANSPOSED or M % VEC == 0", "rows of the transposed product must begin at a multiple of VEC elements" },
       { "smem <= max_shared_per_block", "a block has that much shared memory at most" },
-      -- What cannot be good.
-      { "not TRANSPOSED or TILE_M * TILE_N <= 32 * BLOCK", "a thread holds its part of the tile in registers" },
-      { "ITEMS * VEC <= 32", "a thread holds its elements in registers" },
-      { "GRID == 'one_shot' or PER_SM * BLOCK <= max_threads_per_sm", "an SM does not hold so many threads" },
+      -- What cannot be good, but would be right.
+      { "not TRANSPOSED or TILE_M * TILE_N <= 32 * BLOCK",
+        "a thread holds its part of the tile in registers", search = true },
+      { "ITEMS * VEC <= 32", "a thread holds its elements in registers", search = true },
+      { "GRID == 'one_shot' or PER_SM * BLOCK <= max_threads_per_sm",
+        "an SM does not hold so many threads", search = true },
     },
     workspace = {
       { "Z", "f32", { "M", "N" }, when = to_z },

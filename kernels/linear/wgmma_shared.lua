@@ -87,22 +87,23 @@ return function(type, output)
         "rows of X and W must begin at a multiple of 16 bytes for the copy engine" },
       { "N % VEC == 0", "rows of Y must begin at a multiple of VEC elements" },
       { "chunks >= SPLIT_K", "each block of a split k needs some of it" },
-      { "share_a <= ceil_div(b_rows, COLUMNS)", "a cluster's blocks would have no columns" },
-      { "share_b <= ceil_div(a_rows, rows)", "a cluster's blocks would have no rows" },
       { "a_rows + rows * CLUSTER < 2147483648 and b_rows + COLUMNS * CLUSTER < 2147483648 and units < 2147480000",
         "rows, columns and tiles are counted in 32 bits" },
-      -- What cannot be good.
+      -- What registers allow.
       { "WARPGROUPS < 3 and PER_SM == 1 or COLUMNS <= 176",
         "an instruction of that width needs more registers than a thread has at first" },
       { "accumulators <= select(WARPGROUPS == 3, 88, select(PER_SM == 2, 128, 176))",
         "registers would spill to memory" },
-      { "rows * COLUMNS >= 128 * 96", "a small tile reads more than it multiplies" },
-      { "STAGES * stage_bytes * PER_SM >= 120 * 1024", "too little in flight" },
-      { "VEC == widest or N % (2 * VEC) != 0", "wider stores are better where they are possible" },
-      { "GROUP <= max(1, column_units)", "there are no more columns of tiles" },
-      { "SPLIT_K == 1 or 2 * units <= sm_count", "the tiles alone keep the GPU busy" },
-      { "SCHEDULE == 'cooperative' or units > slots", "there are not two tiles to take turns with" },
-      { "PER_SM == 1 or units > slots // 2", "there are not two tiles for an SM" },
+      -- What cannot be good, but would be right.
+      { "share_a <= ceil_div(b_rows, COLUMNS)", "a cluster's blocks would have no columns", search = true },
+      { "share_b <= ceil_div(a_rows, rows)", "a cluster's blocks would have no rows", search = true },
+      { "rows * COLUMNS >= 128 * 96", "a small tile reads more than it multiplies", search = true },
+      { "STAGES * stage_bytes * PER_SM >= 120 * 1024", "too little in flight", search = true },
+      { "VEC == widest or N % (2 * VEC) != 0", "wider stores are better where they are possible", search = true },
+      { "GROUP <= max(1, column_units)", "there are no more columns of tiles", search = true },
+      { "SPLIT_K == 1 or 2 * units <= sm_count", "the tiles alone keep the GPU busy", search = true },
+      { "SCHEDULE == 'cooperative' or units > slots", "there are not two tiles to take turns with", search = true },
+      { "PER_SM == 1 or units > slots // 2", "there are not two tiles for an SM", search = true },
     },
     workspace = {
       { "sums", "f32", { "grid", "WARPGROUPS * TILES", "64 * COLUMNS" }, when = "SPLIT_K > 1" },
@@ -128,8 +129,9 @@ return function(type, output)
     { "w16", "f16", { "N", "pitch" }, when = converts },
   } do table.insert(kernel.workspace, buffer) end
   for _, constraint in ipairs {
-    { "PROMOTE_K // 32 < chunks // SPLIT_K", "no sums would be promoted" },
-    { "FORMAT == 'tf32x1' or min(M, N) >= 256", "all of X and W is written and read again before, for few products" },
+    { "PROMOTE_K // 32 < chunks // SPLIT_K", "no sums would be promoted", search = true },
+    { "FORMAT == 'tf32x1' or min(M, N) >= 256",
+      "all of X and W is written and read again before, for few products", search = true },
   } do table.insert(kernel.constraints, constraint) end
   local programmatic = "PROGRAMMATIC and " .. converts
   kernel.steps = {

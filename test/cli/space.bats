@@ -82,6 +82,15 @@ load helper
     [[ "$out" == *"requires sm >= 90: 80 >= 90"* ]]
 }
 
+@test "explain: what is right, but kept from the search" {
+    split lathe space "$TREE/test/specs/names.lua" --target sm_90a --size M=64 --explain TILE=8,EARLY=true
+    [ "$status" -eq 1 ]
+    [[ "$out" == *"M < 50: 64 < 50 (right, but kept from the search: more is not worth trying)"* ]]
+    lathe space "$TREE/test/specs/names.lua" --target sm_90a --size M=49 --explain TILE=8,EARLY=true
+    split lathe space "$TREE/test/specs/names.lua" --target sm_90a --size M=64
+    [[ "$errors" == *"M < 50 (right, but kept from the search: more is not worth trying): 4 combinations"* ]]
+}
+
 @test "explain: a part of a configuration" {
     how="--target host --kernel plain"
     split lathe space tiny $how --explain BLOCK=128

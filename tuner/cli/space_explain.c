@@ -131,7 +131,7 @@ static struct kernel restricted(const struct kernel *k, const int *choice)
         r.params[i].nvalues = 1;
         if (k->params[i].when)
             r.constraints[r.nconstraints++] =
-                (struct constraint){k->params[i].when, "else a parameter given is not used"};
+                (struct constraint){.expr = k->params[i].when, .reason = "else a parameter given is not used"};
     }
     for (int i = 0; i < k->nconstraints; i++)
         r.constraints[r.nconstraints++] = k->constraints[i];

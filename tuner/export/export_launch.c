@@ -7,6 +7,7 @@
  * so that none of those can hide them; what it calls is the name of no specification either (problem_read_names.c). */
 #include "base/mem.h"
 #include "export/internal.h"
+#include "model/source.h"
 #include <string.h>
 
 /* Appends "int64_t NAME = expr;" lines for the lets that depend on the size. */
@@ -87,7 +88,32 @@ void export_launcher_params(struct exporter *x)
     sb_add(x->out, ", void *workspace, size_t workspace_bytes,\n    cudaStream_t stream");
 }
 
-/* "if (!(constraint)) return cudaErrorInvalidValue;" for what is not already certain. */
+bool export_let_is_compiled_in(const struct exporter *x, int let)
+{
+    char *macro = mem_printf("LATHE_LET_%s", x->k->lets[let].name);
+    bool found = source_has_word(x->k->source, macro);
+    mem_free(macro);
+    return found;
+}
+
+/* Sizes at which a macro of the source would have another value. */
+static void print_let_checks(struct exporter *x)
+{
+    const struct kernel *k = x->k;
+    for (int l = 0; l < k->nlets; l++) {
+        const struct value *tuned = &x->slots[k->first_let + l];
+        if (x->known[k->first_let + l].type != VALUE_NONE || tuned->type == VALUE_FLOAT ||
+            !export_let_is_compiled_in(x, l))
+            continue;
+        sb_addf(x->out, "    if (%s != ", k->lets[l].name);
+        if (tuned->type == VALUE_BOOL) sb_add(x->out, tuned->b ? "true" : "false");
+        else sb_addf(x->out, "%lldLL", (long long)tuned->i);
+        sb_add(x->out, ") return cudaErrorInvalidValue; // the kernels were compiled for this\n");
+    }
+}
+
+/* "if (!(constraint)) return cudaErrorInvalidValue;" for what is not already certain. What only restricts the search is no
+ * reason to refuse: the configuration was found at another size. */
 static status print_checks(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->k;
@@ -97,6 +123,7 @@ static status print_checks(struct exporter *x, struct err *e)
     for (int c = 0; c < k->nconstraints; c++) {
         const struct expr *expr = k->constraints[c].expr;
         bool open = false;
+        if (k->constraints[c].search) continue;
         for (int s = 0; s < k->scope.count; s++) open |= x->known[s].type == VALUE_NONE && expr_uses(expr, s);
         if (!open) continue;
         struct strbuf text = {0}, *file = x->out;
@@ -139,6 +166,7 @@ static status print_function(struct exporter *x, struct err *e)
     sb_addf(x->out, ")\n{\n    cudaError_t lathe_error = cudaSuccess;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", n, n);
     status s = print_lets(x, e);
     if (!s) s = print_checks(x, e);
+    if (!s) print_let_checks(x);
     if (s) return s;
     sb_addf(x->out, "    if (%s_layout(", x->function);
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);

@@ -78,6 +78,13 @@ void export_helpers(struct exporter *x);
 void export_includes(struct exporter *x);
 bool export_has_gemm(const struct kernel *k);
 
+/* Whether the source has a let as a macro, so that it was compiled for its value at the size tuned. */
+bool export_let_is_compiled_in(const struct exporter *x, int let);
+
+/* export_sizes.c: up to EXPORT_SIZES different sizes that the configuration serves, dimensions in order; gives how many. */
+enum { EXPORT_SIZES = 8, EXPORT_MAX_DIMS = 16 };
+int export_sizes(const struct exporter *x, int64_t (*out)[EXPORT_MAX_DIMS]);
+
 /* export_selftest.c: main() under LATHE_SELFTEST. */
 status export_selftest(struct exporter *x, struct err *e);
 

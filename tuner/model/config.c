@@ -264,6 +264,12 @@ status kernel_slots_config(const struct kernel *k, const config_choice *c, struc
     return LATHE_OK;
 }
 
+void constraint_reason(struct strbuf *b, const struct constraint *c)
+{
+    if (c->reason)
+        sb_addf(b, " (%s%s)", c->search ? "right, but kept from the search: " : "", c->reason);
+}
+
 static bool holds(const struct constraint *c, const struct value *slots, const char *what, struct strbuf *why)
 {
     struct err e;
@@ -276,8 +282,7 @@ static bool holds(const struct constraint *c, const struct value *slots, const c
     } else {
         return true;
     }
-    if (c->reason)
-        sb_addf(why, " (%s)", c->reason);
+    constraint_reason(why, c);
     return false;
 }
 

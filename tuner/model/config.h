@@ -39,6 +39,9 @@ void config_normalise(const struct kernel *k, const struct value *slots, config_
  * condition cannot be evaluated (kernel_slots_config reports that) the answer is false. */
 bool param_active(const struct kernel *k, int param, const struct value *slots);
 
+/* Appends a constraint's reason, if it has one: " (rows would begin unaligned)"; one of the search's says that it is. */
+void constraint_reason(struct strbuf *b, const struct constraint *c);
+
 /* First requirement or constraint that refuses: returns false and appends an explanation with the values put in. One
  * that cannot be evaluated (a division by zero) refuses too. `requires` come first. slots are complete. */
 bool kernel_allows(const struct kernel *k, const struct value *slots, struct strbuf *why);

@@ -67,6 +67,8 @@ struct let {
 struct constraint {
     struct expr *expr;                              /* boolean */
     char *reason;                                   /* NULL, or why, for people */
+    bool search;                                    /* restricts the search: a configuration that it refuses is right,
+                                                       and an export serves such sizes */
 };
 
 /* How the tensor memory accelerator sees a buffer: CUDA's tiled tensor map, not interleaved, zeros outside. */

@@ -35,8 +35,8 @@ static status read_source(struct reader *r, struct kernel *k, const struct table
 static status read_constraints(struct reader *r, struct kernel *k, json_t *j, bool limits_only, struct constraint **out,
                                int *count)
 {
-    static const char *const keys[] = {NULL};
-    static const struct table_form form = {"{ formula, \"reason\" }", NULL, 2, 2, keys};
+    static const char *const none[] = {NULL}, *const search[] = {"search", NULL};
+    const struct table_form form = {"{ formula, \"reason\" }", NULL, 2, 2, limits_only ? none : search};
     static const char hint[] = "`requires` may use the device's limits only";
     struct table list, t = {0};
     TRY(read_list(r, j, "formulas, or of { formula, \"reason\" }", 0, MAX_CONSTRAINTS, &list));
@@ -51,6 +51,7 @@ static status read_constraints(struct reader *r, struct kernel *k, json_t *j, bo
             if (!node_text(table_item(&t, 1)))
                 return read_wrong(r, table_item(&t, 1), "a reason, as text");
             c->reason = mem_strdup(node_text(table_item(&t, 1)));
+            TRY(read_flag(r, &t, "search", &c->search));
             formula = table_item(&t, 0);
         }
         TRY(read_formula(r, formula, WANT_BOOLEAN, &k->scope, limits_only ? hint : NULL, &c->expr));

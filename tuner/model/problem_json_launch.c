@@ -1,9 +1,9 @@
 /* problem_json_launch.c: a launch of a kernel's pipeline: its extents, its attributes and its arguments. */
 #include "model/problem_read.h"
+#include "model/source.h"
 
 #include "base/mem.h"
 #include "model/plan.h"
-#include <ctype.h>
 #include <string.h>
 
 /* The formula of an optional key; `missing` where it is not given. */
@@ -43,19 +43,6 @@ static status read_extent(struct reader *r, const struct kernel *k, const struct
         }
     at_leave(r, top);
     return LATHE_OK;
-}
-
-/* Whether `word` stands in the text as a whole identifier. */
-static bool has_word(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)); at++) {
-        bool before = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        bool after = isalnum((unsigned char)at[n]) || at[n] == '_';
-        if (!before && !after)
-            return true;
-    }
-    return false;
 }
 
 /* At least one axis, at most MAX_RANK. */
@@ -98,7 +85,7 @@ static status read_tensor_map(struct reader *r, const struct kernel *k, json_t *
                          m->rank);
     TRY(read_formula_or(r, k, &t, "swizzle", WANT_INTEGER, value_int(0), &m->swizzle));
     TRY(read_formula_or(r, k, &t, "l2", WANT_INTEGER, value_int(0), &m->l2));
-    if (!has_word(k->source, "LatheTensorMap"))
+    if (!source_has_word(k->source, "LatheTensorMap"))
         return read_fail(r, "%s has no LatheTensorMap, which is the parameter's type: include \"lathe.cuh\"",
                          k->source_path ? k->source_path : "the source");
     return LATHE_OK;
@@ -191,7 +178,7 @@ static status read_function(struct reader *r, const struct kernel *k, const json
     TRY(read_identifier(r, j, "a __global__ function", MAX_FUNCTION, &out->function));
     if (!k->source)
         return read_fail(r, "a launch needs a source: add source = \"FILE.cu\" to the kernel");
-    if (!has_word(k->source, out->function))
+    if (!source_has_word(k->source, out->function))
         return read_fail(r, "%s has no function '%s'", k->source_path ? k->source_path : "the source", out->function);
     at_leave(r, mark);
     return LATHE_OK;

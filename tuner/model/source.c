@@ -211,6 +211,18 @@ status source_assemble(const char *path, const char *const *include_dirs, char *
     return s;
 }
 
+bool source_has_word(const char *source, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = source; at && (at = strstr(at, word)); at++) {
+        bool before = at > source && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        bool after = isalnum((unsigned char)at[n]) || at[n] == '_';
+        if (!before && !after)
+            return true;
+    }
+    return false;
+}
+
 void source_print_plain(struct strbuf *b, const char *source)
 {
     for (const char *line = source; *line;) {

@@ -29,6 +29,8 @@
 
 status source_assemble(const char *path, const char *const *include_dirs /* NULL-terminated */, char **text,
                        struct err *e);
+/* Whether `word` stands in the text as a whole identifier; not in NULL. */
+bool source_has_word(const char *source, const char *word);
 /* The text without its #line directives, for a person. */
 void source_print_plain(struct strbuf *b, const char *source);
 

@@ -186,6 +186,8 @@ static void constraints(void **state)
         {"kernels/0/requires/0", "\"sm < 80\"", "requires sm < 80: 90 < 80"},
         {"kernels/0/requires/0", "[\"sm < 80\", \"old chips only\"]", "requires sm < 80: 90 < 80 (old chips only)"},
         {"kernels/0/constraints/0", "[\"threads < 64\", \"too many\"]", "threads < 64: 64 < 64 (too many)"},
+        {"kernels/0/constraints/0", "{\"#\": [\"threads < 64\", \"too many\"], \"search\": true}",
+         "threads < 64: 64 < 64 (right, but kept from the search: too many)"},
         {"kernels/0/constraints/2", "\"K % SPLIT_K == 1\"", "K % SPLIT_K == 1: "},
         {"kernels/0/constraints/2", "\"K % (SPLIT_K - 1) == 1\"", ""},
         {"kernels/0/constraints/2", "true", NULL},

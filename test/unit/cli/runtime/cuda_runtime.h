@@ -1,6 +1,6 @@
 // cuda_runtime.h: a CUDA runtime, driver and cuBLAS that run nothing: each writes what it is asked to standard output, a
 // line a call, so that the launcher of an exported file, compiled as plain C++ against them, says what it would do.
-// test_export_plan.c writes the same lines from the plan. The program that includes this defines stub_name.
+// test_export_plan.c writes the same lines from the plan. With -DSTUB_REFUSES it refuses to set memory. The program that includes this defines stub_name.
 #ifndef STUB_CUDA_RUNTIME
 #define STUB_CUDA_RUNTIME
 
@@ -44,6 +44,9 @@ inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemc
 inline cudaError_t cudaMemset(void *at, int value, size_t bytes) { return memset(at, value, bytes), cudaSuccess; }
 inline cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t)
 {
+#ifdef STUB_REFUSES
+    return cudaErrorInvalidValue;
+#endif
     return printf("set %zx to %d, %zu bytes\n", (size_t)at, value, bytes), cudaSuccess;
 }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

@@ -297,9 +297,12 @@ static inline bool plan_says(struct strbuf *b, const struct problem *p, const st
 {
     struct plan plan;
     struct err ignored = {0};
-    struct strbuf why = {0};
-    bool allowed = kernel_allows(k, slots, &why);
-    sb_free(&why);
+    bool allowed = true;
+    for (int i = 0; i < k->nconstraints; i++) {         /* the search's rules are no concern of an export */
+        bool holds = false;
+        allowed = allowed && (k->constraints[i].search ||
+                              (!expr_eval_bool(k->constraints[i].expr, slots, &holds, &ignored) && holds));
+    }
     if (!allowed || plan_build(p, k, slots, &plan, &ignored)) {
         sb_add(b, "refused\n");
         return false;
