@@ -19,7 +19,7 @@ return problem {
       params = { { "TILE", { 8, 16 } }, { "EARLY", { false, true } } },
       let = { { "rows", "ceil_div(M, TILE)" }, { "wide", "N >= 24" }, { "scale", "K * 0.5" } },
       constraints = {
-        { "rows * TILE < 100000 and (wide or K > 4)", "it is an example" },
+        { "rows * TILE * N * K < 100000 and (wide or K > 4)", "it is an example" },
         { "M < 50", "more is not worth trying", search = true },
       },
       workspace = {

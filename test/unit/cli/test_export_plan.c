@@ -5,6 +5,35 @@
 
 #include "search/space.h"
 
+/* The sizes of the exported file's self-test. */
+static void read_sizes(const char *text, int ndims, struct sizes *out)
+{
+    static const char call[] = "lathe_count(lathe_check(";
+    for (out->n = 0; (text = strstr(text, call)); out->n++) {
+        text += sizeof call - 1;
+        assert_true(out->n < MOST_SIZES);
+        for (int d = 0; d < ndims; d++, text++)
+            out->dim[out->n][d] = strtoll(text, (char **)&text, 10);
+    }
+}
+
+/* Those of the self-test, which the configuration must serve, whose tiles they must not fit. */
+static void compare_selftest(struct problem *p, struct kernel *k, const struct target *t, const config_choice *choice)
+{
+    struct strbuf text = {0};
+    struct sizes sizes;
+    int served, ragged = 0;
+    add_export(&text, p, k, t, choice);
+    read_sizes(sb_str(&text), p->ndims, &sizes);
+    sb_free(&text);
+    mem_free(plans_say(p, k, t, choice, &sizes, &served));
+    for (int i = 0; i < sizes.n; i++)
+        ragged += sizes.dim[i][0] % 32 != 0 && sizes.dim[i][1] % 32 != 0;
+    if (served != sizes.n || served < 4 || !ragged)
+        fail_msg("kernel %s tests itself at %d sizes, %d of which it serves, %d of them ragged", k->name, sizes.n, served,
+                 ragged);
+}
+
 /* The tuned size, then others: each dimension one of these, at random. */
 static void choose_sizes(const struct problem *p, struct rng *r, struct sizes *out)
 {
@@ -61,8 +90,9 @@ static void compare_kernels(const char *path, const char *target, const int64_t 
             choose_sizes(p, &r, &sizes);
             space_at(space, space_random(space, &r), choice);
             served += compare(p, k, &t, choice, &sizes);
+            compare_selftest(p, k, &t, choice);
         }
-        if (served < configurations)
+        if (served < 2 * configurations)
             fail_msg("%s: kernel %s: %d configurations ran at %d sizes in all", path, k->name, configurations, served);
         mem_free(choice);
         space_close(space);
@@ -98,12 +128,73 @@ static void test_all_that_a_launch_says(void **state)
     compare_kernels("test/specs/launch.lua", "sm_90a", NULL, 6);
 }
 
+/* A let that the source was compiled with: other sizes are refused where it would be another. */
+static void test_compiled_let(void **state)
+{
+    static const struct sizes sizes = {4, {{40, 24, 16}, {36, 24, 16}, {41, 24, 16}, {36, 8, 16}}};
+    struct problem *p = program_problem(program_tree("test/specs/names.lua"), "test/specs/names.lua");
+    struct kernel *k = &p->kernels[0];
+    struct target t;
+    struct err e = {0};
+    config_choice choice[4];
+    needs_compiler();
+    if (target_named("sm_90a", &t, &e) || config_from_text(k, "TILE=8 EARLY=true", choice, &e))
+        fail_msg("%s", e.text);
+    stub_source(k);
+    char *source = mem_printf("%s// LATHE_LET_wide_ is another\nconst int ROWS_HERE = LATHE_LET_rows;\n", k->source);
+    mem_free(k->source);
+    k->source = source;
+    char *said = program_says(p, k, &t, choice, &sizes);
+    const char *at = said, *results[4];
+    for (int i = 0; i < 4; i++) {
+        const char *done = strstr(at, "done\n"), *refused = strstr(at, "refused\n");
+        results[i] = !done || (refused && refused < done) ? refused : done;
+        assert_non_null(results[i]);
+        at = results[i] + 1;
+    }
+    assert_true(*results[0] == 'd' && *results[1] == 'd' && *results[2] == 'r' && *results[3] == 'd');
+    mem_free(said);
+    problem_free(p);
+}
+
+/* A self-test whose launcher serves none of its sizes fails, and so does one that has none. */
+static void test_no_size(void **state)
+{
+    static const char *const constraints[] = {"M > 100000000", "M > 100000000 or M < 100"};
+    static const char *const said[] = {"0 of 0 sizes run, 0 right\nFAIL", "0 of 4 sizes run, 0 right\nFAIL"};
+    needs_compiler();
+    for (int i = 0; i < 2; i++) {
+        json_t *tree = program_tree("test/specs/names.lua");
+        json_t *kernel = json_array_get(json_object_get(tree, "kernels"), 0);
+        struct target t;
+        struct err e = {0};
+        struct strbuf text = {0};
+        config_choice choice[4];
+        bool compiled;
+        json_array_append_new(json_object_get(kernel, "constraints"), json_string(constraints[i]));
+        struct problem *p = program_problem(tree, "test/specs/names.lua");
+        if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
+            fail_msg("%s", e.text);
+        stub_source(&p->kernels[0]);
+        add_export(&text, p, &p->kernels[0], &t, choice);
+        add_support(&text, p, &p->kernels[0]);
+        char *got = program_run(sb_str(&text), i ? "-DLATHE_SELFTEST -DSTUB_REFUSES" : "-DLATHE_SELFTEST", &compiled);
+        if (!compiled || !strstr(got, said[i]))
+            fail_msg("the self-test says\n%s", got);
+        mem_free(got);
+        sb_free(&text);
+        problem_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_float),
         cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_all_that_a_launch_says),
+        cmocka_unit_test(test_compiled_let),
+        cmocka_unit_test(test_no_size),
     };
     return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }
