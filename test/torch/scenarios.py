@@ -77,8 +77,10 @@ def inputs():
 
 def inline():
     m, inp = model(), x()
+    os.environ["TORCH_CUDA_ARCH_LIST"] = "8.0 9.0"  # what is written for sm_90a compiles for neither
     y = m(inp)
-    nvcc = " ".join(("-DLATHE_WORKSPACE_KEPT",) + exported.LATHE_NVCC_OPTIONS)
+    same(os.environ.pop("TORCH_CUDA_ARCH_LIST"), "8.0 9.0")
+    nvcc = "-gencode=arch=compute_90a,code=sm_90a -DLATHE_WORKSPACE_KEPT"
     run = "run 3 inputs 1 outputs (%d, %d, %d) (3.0,) 4096 bytes stream 5000"
     same(taken(), ["compile " + nvcc, "workspace %s" % ((M, N, K),), "zero workspace[256:320]", run % (M, N, K)])
     same((y.shape, y.dtype, str(y.device)), ((M, N), torch.float32, "cuda:0"))
@@ -162,11 +164,13 @@ def capability():
 
 
 def broken_compiler():
+    os.environ.pop("TORCH_CUDA_ARCH_LIST", None)
     cpp_extension.given["fails"] = True
     model()(x())
     has(told[0], "linear: the source did not compile: Error building extension")
     same(len(told), 1)
     has(driver_log()[0], "cuModuleLoadData an ELF file")
+    same(os.environ.get("TORCH_CUDA_ARCH_LIST"), None)
 
 
 def no_cubin():

@@ -17,7 +17,7 @@ static void print_usage(struct exporter *x)
            "#\n# ModelNew takes the place of the problem's PyTorch model; it needs no lathe. The CUDA source is compiled at\n"
            "# the first call (nvcc and ninja), or the embedded cubin is launched where there is no compiler. What neither\n"
            "# can serve, PyTorch's own operations compute, with a warning. model.reference(...) is that formula.\n\n"
-           "import base64\nimport ctypes\nimport hashlib\nimport inspect\nimport json\nimport math\nimport os\n"
+           "import base64\nimport contextlib\nimport ctypes\nimport hashlib\nimport inspect\nimport json\nimport math\nimport os\n"
            "import struct\nimport threading\nimport warnings\n\nimport torch\nimport torch.nn as nn\n\n");
 }
 
@@ -71,10 +71,10 @@ static void print_constants(struct exporter *x, const struct torch_model *m)
     }
     sb_add(x->out, ")\n");
     if (host)
-        sb_add(x->out, "LATHE_CAPABILITY = None  # tuned on the host device: for any GPU\nLATHE_NVCC_OPTIONS = ()\n");
+        sb_add(x->out, "LATHE_CAPABILITY = None  # tuned on the host device: for any GPU\nLATHE_ARCH = None\n");
     else
-        sb_addf(x->out, "LATHE_CAPABILITY = (%d, %d)\nLATHE_NVCC_OPTIONS = (\"-gencode=arch=compute_%s,code=%s\",)\n",
-                sm / 10, sm % 10, t->arch + 3, t->arch);
+        sb_addf(x->out, "LATHE_CAPABILITY = (%d, %d)\nLATHE_ARCH = \"%d.%d%s\"\n", sm / 10, sm % 10, sm / 10, sm % 10,
+                t->arch + 3 + strspn(t->arch + 3, "0123456789"));
     print_times(x);
     sb_addf(x->out, "LATHE_USES_CUBLAS = %s\n", export_has_gemm(x->k) ? "True" : "False");
 }

@@ -101,6 +101,22 @@ def lathe_has_compiler():
     return nvcc and cpp_extension.is_ninja_available()
 
 
+@contextlib.contextmanager
+def lathe_arch_list():
+    """load_inline compiles for the architectures of this list, or of the GPUs that it sees, whatever options it is given
+    besides; and what is written for sm_90a does not compile for sm_90."""
+    before = os.environ.get("TORCH_CUDA_ARCH_LIST")
+    if LATHE_ARCH is not None:
+        os.environ["TORCH_CUDA_ARCH_LIST"] = LATHE_ARCH
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ["TORCH_CUDA_ARCH_LIST"] = before
+        elif LATHE_ARCH is not None:
+            os.environ.pop("TORCH_CUDA_ARCH_LIST", None)
+
+
 lathe_module = None  # the extension; or a text: why it cannot be had
 
 
@@ -122,11 +138,12 @@ def lathe_compile():
         if "no_implicit_headers" in inspect.signature(cpp_extension.load_inline).parameters:
             options["no_implicit_headers"] = True  # the CUDA source needs none of torch's
         try:
-            lathe_module = cpp_extension.load_inline(
-                name=name, cpp_sources=[LATHE_DECLARATIONS], cuda_sources=[LATHE_SOURCE + LATHE_BINDING],
-                functions=["lathe_torch_workspace", "lathe_torch_zero_once", "lathe_torch_run", "lathe_torch_error"],
-                extra_cuda_cflags=["-DLATHE_WORKSPACE_KEPT"] + list(LATHE_NVCC_OPTIONS),
-                extra_ldflags=["-lcublas"] if LATHE_USES_CUBLAS else [], **options)
+            with lathe_arch_list():
+                lathe_module = cpp_extension.load_inline(
+                    name=name, cpp_sources=[LATHE_DECLARATIONS], cuda_sources=[LATHE_SOURCE + LATHE_BINDING],
+                    functions=["lathe_torch_workspace", "lathe_torch_zero_once", "lathe_torch_run", "lathe_torch_error"],
+                    extra_cuda_cflags=["-DLATHE_WORKSPACE_KEPT"],
+                    extra_ldflags=["-lcublas"] if LATHE_USES_CUBLAS else [], **options)
         except Exception as problem:  # whatever the fault, there are other ways
             lathe_module = "the source did not compile"
             lathe_say("%s: %s" % (lathe_module, str(problem).strip()[-2000:]))

@@ -1,4 +1,5 @@
-"""The compiler that is there or not; load_inline gives an extension that answers as the test says."""
+"""The compiler that is there or not; load_inline gives an extension that answers as the test says. As PyTorch's it adds
+options for each architecture of TORCH_CUDA_ARCH_LIST, by default the GPU's, to those it is given."""
 import os
 
 import torch
@@ -34,7 +35,9 @@ class Extension:
 def load_inline(name, cpp_sources, cuda_sources, functions, extra_cuda_cflags, extra_ldflags,
                 no_implicit_headers=False):
     given.update(locals())
-    torch.record.append("compile %s" % " ".join(extra_cuda_cflags + extra_ldflags))
+    archs = [arch.replace(".", "") for arch in os.environ.get("TORCH_CUDA_ARCH_LIST", "9.0").split()]
+    flags = ["-gencode=arch=compute_%s,code=sm_%s" % (arch, arch) for arch in archs] + extra_cuda_cflags
+    torch.record.append("compile %s" % " ".join(flags + extra_ldflags))
     if "fails" in given:
         raise RuntimeError("Error building extension")
     return Extension()
