@@ -3,7 +3,7 @@
 
 usage: torch_baseline.py [NUMBER M N K] [--compile]      (default: 59 128 32768 32768)
 cold: median of launches 6..25 after 0.7 s idle, twice; sustained: median of the last 40 % of 2 s back to back, twice.
-Float32 without TF32. scripts/bench_kernelbench uses it as a module.
+Float32 without TF32; scripts/bench_kernelbench, which uses it as a module, can have it otherwise.
 """
 import json
 import statistics
@@ -41,13 +41,13 @@ def add_to_copy(z, factor):
     return z * factor + copy
 
 
-def make(number, m, n, k, device):
-    """forward, x: the problem's model and an input"""
+def make(number, m, n, k, **kind):
+    """forward, x: the problem's model and an input; kind: their device and dtype"""
     torch.manual_seed(0)
-    linear = torch.nn.Linear(k, n, bias=number != 76, device=device)
-    own = torch.tensor(2.0, device=device) if number == 68 else torch.randn(n, device=device)
+    linear = torch.nn.Linear(k, n, bias=number != 76, **kind)
+    own = torch.tensor(2.0, **kind) if number == 68 else torch.randn(n, **kind)
     activation = ACTIVATIONS[number]
-    return lambda v: activation(linear(v), own), torch.rand(m, k, device=device)
+    return lambda v: activation(linear(v), own), torch.rand(m, k, **kind)
 
 
 def events(f, launches):
@@ -79,10 +79,10 @@ def sustained(f):
     return statistics.median(kept)
 
 
-def measure(number, m, n, k, compiled=False):
+def measure(number, m, n, k, compiled=False, dtype="float32", tf32=False):
     """{"eager": {"cold_ms", "sustained_ms"}}, and "compile" if wanted; frees the GPU's memory."""
-    torch.backends.cuda.matmul.allow_tf32 = False
-    forward, x = make(number, m, n, k, "cuda")
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    forward, x = make(number, m, n, k, device="cuda", dtype=getattr(torch, dtype))
     out = {}
     with torch.no_grad():
         for name, f in {"eager": forward, "compile": torch.compile(forward) if compiled else None}.items():

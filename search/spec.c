@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "search/lua_host.h"
 #include "search/spec_include.h"
+#include "search/spec_settings.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,28 +258,6 @@ static status check_returned(lua_State *L, struct err *e)
                    lua_istable(L, -1) ? "another " : lua_isnil(L, -1) ? "" : "a ", type);
 }
 
-/* stack: prelude's module, settings -> */
-static int give_settings(lua_State *L)
-{
-    const struct spec_settings *settings = lua_touserdata(L, 2);
-    lua_getfield(L, 1, "give");
-    lua_createtable(L, settings->count, 0);
-    for (int i = 0; i < settings->count; i++) {
-        lua_pushstring(L, settings->texts[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-    lua_call(L, 1, 0);
-    return 0;
-}
-
-/* stack: prelude's module -> */
-static int check_settings(lua_State *L)
-{
-    lua_getfield(L, 1, "check_given");
-    lua_call(L, 0, 0);
-    return 0;
-}
-
 /* A text that a caller gave, with the file that it is from if it is from one. */
 struct script {
     const char *text;
@@ -294,16 +273,12 @@ static status run(struct lua_host *h, const struct script *script, json_t **out,
     status s = lua_host_prelude(h, "spec", e);
     if (s)
         return s;
-    lua_pushcfunction(c.L, give_settings);
-    lua_pushvalue(c.L, -2);
-    lua_pushlightuserdata(c.L, (void *)&script->settings);
-    if ((s = lua_host_call(h, 2, 0, LATHE_USAGE, e)) || (s = spec_include_open(h, script->file ? script->name : NULL, e)) ||
+    int module = lua_gettop(c.L);
+    if ((s = spec_settings_give(h, module, &script->settings, e)) ||
+        (s = spec_include_open(h, script->file ? script->name : NULL, e)) ||
         (s = lua_host_load(h, script->text, script->len, script->name, e)) ||
-        (s = lua_host_call(h, 0, 1, LATHE_SPEC, e)))
-        return s;
-    lua_pushcfunction(c.L, check_settings);
-    lua_pushvalue(c.L, -3);
-    if ((s = lua_host_call(h, 1, 0, LATHE_USAGE, e)) || (s = check_returned(c.L, e)))
+        (s = lua_host_call(h, 0, 1, LATHE_SPEC, e)) ||
+        (s = spec_settings_check(h, module, e)) || (s = check_returned(c.L, e)))
         return s;
     s = convert(&c, 1, out); /* stack: prelude's module, problem */
     sb_free(&c.at);

@@ -67,11 +67,39 @@ END
     grep -q "^| mean of 2 |.* | 5.00 / 3.74 | 4.00 / 4.00 | 1.20 / 1.20 | sustained: 3.74x < 4.0x |$" out
 }
 
+@test "other formats and types: dry runs, each with files of its own" {
+    needs_python
+    for mode in "--format tf32" "--format bf16" "--format f16" "--tensors f16" "--tensors bf16"; do
+        bench --dry-run $mode 76 >out
+        suffix="${mode##* }"
+        [ "${mode% *}" = --format ] || suffix="tensors-$suffix"
+        grep -q "^| 76 | 13x24x20 | mma | .* of cuBLAS' rate < 0.9" out
+        [ "$(json "o/76-$suffix.json" "(j ->> 'of_cublas_cold') > 0 AND (j ->> 'of_gemm_cold') > 0")" = 1 ]
+        [ "$(json "o/76-$suffix.json" "(j ->> 'cublas' ->> 'error') > 1e-5")" = 1 ]       # a library of that format
+        [ -s "o/table-$suffix.md" ]
+    done
+    [ ! -e o/76.json ]
+    [ "$(json o/76-f16.json "json_array_length(j, '$.baselines') IS NOT NULL AND j ->> 'baselines' ->> 'sgemm_f16' IS NOT NULL")" = 1 ]
+    lathe query --db o/kernelbench.db --csv "SELECT problem.name, restrictions FROM campaign JOIN problem
+        ON problem.id = problem_id ORDER BY campaign.id" >campaigns
+    [ "$(sed 1d campaigns | tr -d '"[]')" = "kernelbench_76,FORMAT == 'tf32x1'
+kernelbench_76,FORMAT == 'bf16x1'
+kernelbench_76,FORMAT == 'fp16x3'
+kernelbench_76_f16,
+kernelbench_76_bf16," ]
+    bench --dry-run --format tf32 76 >out
+    grep -q "^76: measured already" out
+}
+
 @test "a wrong command line" {
     needs_python
     status=0
     bench 5 2>errors || status=$?
     [ "$status" = 2 ]
     grep -q "there is no problem 5; there are 9 12 29" errors
+    status=0
+    bench --format tf32 --tensors f16 2>errors || status=$?
+    [ "$status" = 2 ]
+    grep -q "exclude each other" errors
     bench --help | grep -q "^usage: bench_kernelbench"
 }

@@ -7,7 +7,7 @@ load helper
     [ "$(grep -cE "^plain BLOCK=64 UNROLL=[24] ORDER=(up|down) FLAW=none$" list)" = 4 ]
     split lathe space tiny --target host --where "BLOCK == 64" --kernel plain --explain BLOCK=32,UNROLL=1,FLAW=none
     [ "$status" = 1 ]
-    [[ "$out" == *"BLOCK == 64: 32 == 64 (--where)"* ]]
+    [[ "$out" == *"BLOCK == 64: 32 == 64 (right, but kept from the search: --where)"* ]]
     lathe tune tiny --device host --where "work == 64" --where "FLAW != 'compile'" --strategy exhaustive --top 1 -q \
         --db t.db >said
     grep -q "^only where work == 64$" said

@@ -28,7 +28,8 @@ static status restrict_kernel(struct kernel *k, const char *text, struct strbuf 
     }
     int cap = k->nconstraints;
     MEM_GROW(k->constraints, k->nconstraints, cap);
-    k->constraints[k->nconstraints++] = (struct constraint){.expr = x, .reason = mem_strdup("--where")};
+    k->constraints[k->nconstraints++] =
+        (struct constraint){.expr = x, .reason = mem_strdup("--where"), .search = true};
     return LATHE_OK;
 }
 
