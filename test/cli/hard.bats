@@ -99,3 +99,8 @@ failing() {
     grep -q "verified to .*, on inputs 'special'$" s.cu
     lathe best --db t.db | grep -q " special "
 }
+
+@test "an infinity of f16 is a number that may be within the limit of the sum's error" {
+    "$LATHE_BIN" verify linear_f16 --kernel mma --device host --size M=72,N=136,K=1048 --inputs large -q --config \
+        TRANSPOSED=false,BM=128,BN=32,WM=32,WN=32,BK=64,STAGES=2,FRAGMENTS=1,VEC=8,PROMOTE_K=0,SPLIT_K=8,REDUCE=last_block,MIN_BLOCKS=1
+}
