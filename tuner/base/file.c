@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,7 +109,20 @@ static void sync_directory(const char *path)
     mem_free(dir);
 }
 
-status file_write_atomic(const char *path, const void *data, size_t len, struct err *e)
+/* A terminal, a pipe, /dev/full: what is no file is written to as it is, for a rename would put a file in its place. */
+static status write_through(const char *path, const void *data, size_t len, struct err *e)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody reads is an error and no wait */
+    bool wrote = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && write_all(fd, data, len) == LATHE_OK;
+    int why = errno;
+    if (fd >= 0 && close(fd) < 0 && wrote) {
+        wrote = false;
+        why = errno;
+    }
+    return wrote ? LATHE_OK : err_set(e, LATHE_IO, "%s: cannot write: %s", path, strerror(why));
+}
+
+static status replace(const char *path, const void *data, size_t len, struct err *e)
 {
     char *name = NULL;
     int fd = open_temporary(path, &name);
@@ -131,6 +145,17 @@ status file_write_atomic(const char *path, const void *data, size_t len, struct 
         return err_set(e, LATHE_IO, "%s: cannot write: %s", path, strerror(why));
     sync_directory(path);
     return LATHE_OK;
+}
+
+status file_write_atomic(const char *path, const void *data, size_t len, struct err *e)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return write_through(path, data, len, e);
+    char *target = realpath(path, NULL);        /* a link stays one; NULL: nothing is there yet */
+    status s = replace(target ? target : path, data, len, e);
+    free(target);
+    return s;
 }
 
 bool file_exists(const char *path)

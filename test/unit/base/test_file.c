@@ -182,11 +182,42 @@ static void paths(void **state)
     }
 }
 
+/* Neither a link nor what is no file is replaced by one. */
+static void write_through_what_is_there(void **state)
+{
+    struct err e = {0};
+    char *file = in_dir("file"), *link = in_dir("link"), *pipe_path = in_dir("pipe"), *text = NULL, got[8] = "";
+    struct stat st;
+    assert_int_equal(file_write_atomic(file, "old", 3, &e), LATHE_OK);
+    assert_int_equal(symlink(file, link), 0);
+    assert_int_equal(file_write_atomic(link, "new", 3, &e), LATHE_OK);
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(file_read(file, &text, NULL, &e), LATHE_OK);
+    assert_string_equal(text, "new");
+    mem_free(text);
+
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(file_write_atomic(pipe_path, "x", 1, &e), LATHE_IO);     /* nobody reads */
+    int reader = open(pipe_path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(file_write_atomic(pipe_path, "piped", 5, &e), LATHE_OK);
+    assert_int_equal(read(reader, got, sizeof got), 5);
+    assert_memory_equal(got, "piped", 5);
+    close(reader);
+    assert_int_equal(lstat(pipe_path, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(entries(), 3);
+    unlink(file), unlink(link), unlink(pipe_path);
+    mem_free(file), mem_free(link), mem_free(pipe_path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write_and_read), cmocka_unit_test(read_refusals), cmocka_unit_test(write_refusals),
-        cmocka_unit_test(disk_full), cmocka_unit_test(directories), cmocka_unit_test(paths),
+        cmocka_unit_test(disk_full), cmocka_unit_test(write_through_what_is_there),
+        cmocka_unit_test(directories), cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
