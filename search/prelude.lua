@@ -68,10 +68,20 @@ function M.spec.setting(t)
   if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") or type(values) ~= "table" or #values == 0 or #t > 2 then
     error('setting: write setting { "name", { "value", "other value" } }', 2)
   end
+  for key in pairs(t) do
+    if math.type(key) ~= "integer" then error(string.format("setting %s: unknown key '%s'", name, tostring(key)), 2) end
+  end
+  local there = {}
   for i, value in ipairs(values) do
     if type(value) ~= "string" then error(string.format("setting %s: value %d must be a text", name, i), 2) end
+    if there[value] then error(string.format("setting %s: the value '%s' is there already", name, value), 2) end
+    there[value] = true
   end
-  settings[name] = table.concat(values, ", ")
+  local list = table.concat(values, ", ")
+  if settings[name] and settings[name] ~= list then
+    error(string.format("setting %s: has the values %s elsewhere, and here %s", name, settings[name], list), 2)
+  end
+  settings[name] = list
   if not given[name] then return values[1] end
   for _, value in ipairs(values) do
     if value == given[name] then return value end

@@ -155,3 +155,14 @@ load helper
     split lathe help tune
     not grep -qP '[\x00-\x08\x0b-\x1f\x7f]' .out
 }
+
+@test "best and export know the classes of inputs" {
+    db="$BATS_TEST_TMPDIR/inputs.db"
+    lathe tune linear --kernel simt --size M=8,N=8,K=8 --device host --trials 1 --top 0 --db "$db" -q
+    for command in best export; do
+        split lathe $command --inputs nope --db "$db"
+        [ "$status" -eq 2 ]
+        grep -q "nope" <<<"$errors"
+        grep -q "wide" <<<"$errors"
+    done
+}

@@ -37,11 +37,12 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct best_args *args = p;
     struct query *q;
-    status s = query_open(args->selection.db, &q, e);
+    struct query_filter f;
+    status s = selection_filter(&args->selection, &f, e);
+    if (s == LATHE_OK)
+        s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
         return s;
-    struct query_filter f;
-    selection_filter(&args->selection, &f);
     f.top = (int)(args->top || args->front ? args->top : DEFAULT_TOP);
     json_t *best = NULL;
     s = args->front ? query_front(q, &f, &best, e) : query_best(q, &f, &best, e);

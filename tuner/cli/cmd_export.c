@@ -87,10 +87,12 @@ static status choose(struct query *q, const struct export_args *args, int64_t *i
         return LATHE_OK;
     }
     struct query_filter f;
-    selection_filter(sel, &f);
+    status s = selection_filter(sel, &f, e);
+    if (s != LATHE_OK)
+        return s;
     f.top = 1;
     json_t *best = NULL;
-    status s = query_best(q, &f, &best, e);
+    s = query_best(q, &f, &best, e);
     if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
         s = selection_nothing(sel, q, e);
     else if (s == LATHE_OK)

@@ -1,11 +1,16 @@
 /* select.c: the filter that the selection options describe, and what to say when nothing passes it. */
 #include "cli/select.h"
 #include "cli/cli.h"
+#include "cli/parse_inputs.h"
 #include "cli/report.h"
 #include <string.h>
 
-void selection_filter(const struct selection *s, struct query_filter *out)
+status selection_filter(const struct selection *s, struct query_filter *out, struct err *e)
 {
+    enum inputs inputs;
+    status known = s->inputs ? parse_inputs(s->inputs, &inputs, e) : LATHE_OK;
+    if (known != LATHE_OK)
+        return known;
     *out = (struct query_filter){
         .problem = s->problem,
         .device = s->device,
@@ -17,6 +22,7 @@ void selection_filter(const struct selection *s, struct query_filter *out)
         .inputs = s->inputs,
         .campaign = s->campaign,
     };
+    return LATHE_OK;
 }
 
 static void add_option(struct strbuf *b, const char *name, const char *value)

@@ -36,8 +36,8 @@ struct selection {
      .help = "of this campaign only"},                                                                                 \
     OPTION_DB(type, member.db)
 
-/* The filter borrows from s. */
-void selection_filter(const struct selection *s, struct query_filter *out);
+/* The filter borrows from s. LATHE_USAGE: there is no such class of inputs. */
+status selection_filter(const struct selection *s, struct query_filter *out, struct err *e);
 
 /* For when nothing was found: LATHE_NOTHING, which says what was looked for and what the database has. */
 status selection_nothing(const struct selection *s, struct query *q, struct err *e);

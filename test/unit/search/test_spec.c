@@ -174,9 +174,15 @@ static void test_files(void **state)
 static void test_settings(void **state)
 {
     char folder[] = "/tmp/lathe-test-spec-XXXXXX";
-    static const char script[] = "local a, b = setting { 'kind', { 'x', 'y' } }, setting { 'kind', { 'x', 'y', 'z' } }\n"
+    static const char script[] = "local a, b = setting { 'kind', { 'x', 'y' } }, setting { 'kind', { 'x', 'y' } }\n"
                                  "return problem { name = a .. b .. setting { 'other', { 'o' } } }";
-    static const char malformed[] = "return problem { name = setting { 'kind', 'x' } }";
+    static const char *const malformed[][2] = {
+        {"setting { 'kind', 'x' }", "setting: write setting { "},
+        {"setting { 'kind', { 'x' }, hlep = 'y' }", "setting kind: unknown key 'hlep'"},
+        {"setting { 'kind', { 'x', 'x' } }", "setting kind: the value 'x' is there already"},
+        {"setting { 'kind', { 'x' } } .. setting { 'kind', { 'z' } }",
+         "setting kind: has the values x elsewhere, and here z"},
+    };
     static const struct {
         char *texts[2];
         int count;
@@ -186,7 +192,7 @@ static void test_settings(void **state)
         {{0}, 0, LATHE_OK, "xxo"},
         {{"kind=y", "other=o"}, 2, LATHE_OK, "yyo"},
         {{"kind=z"}, 1, LATHE_SPEC, "--set kind=z: kind is one of x, y"},
-        {{"kin=x"}, 1, LATHE_USAGE, "there is no setting 'kin'; there are: kind (x, y, z); other (o)"},
+        {{"kin=x"}, 1, LATHE_USAGE, "there is no setting 'kin'; there are: kind (x, y); other (o)"},
         {{"kind"}, 1, LATHE_USAGE, "'kind' is not a name and a value"},
         {{"kind="}, 1, LATHE_USAGE, "'kind=' is not a name and a value"},
         {{"kind=x", "kind=x"}, 2, LATHE_USAGE, "kind is given twice"},
@@ -204,10 +210,15 @@ static void test_settings(void **state)
             assert_non_null(strstr(err.text, cases[i].found));
         json_decref(j);
     }
-    json_t *j = NULL;
-    assert_int_equal(file_write_atomic(path, malformed, sizeof malformed - 1, &err), LATHE_OK);
-    assert_int_equal(spec_read(path, &j, &err), LATHE_SPEC);
-    assert_non_null(strstr(err.text, "spec.lua:1: setting: write setting { "));
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+        json_t *j = NULL;
+        char *text = mem_printf("return problem { name = %s }", malformed[i][0]);
+        assert_int_equal(file_write_atomic(path, text, strlen(text), &err), LATHE_OK);
+        assert_int_equal(spec_read(path, &j, &err), LATHE_SPEC);
+        assert_non_null(strstr(err.text, "spec.lua:1: "));
+        assert_non_null(strstr(err.text, malformed[i][1]));
+        mem_free(text);
+    }
     unlink(path);
     rmdir(folder);
     mem_free(path);
