@@ -178,6 +178,7 @@ middle() {
     all="$(descendants "$pid")"
     kill -s INT "$pid"
     ends
+    grep -q "^ending: what is running is finished or dropped; once more to end at once$" log
     [ "$code" -eq 130 ]
     leaves_nothing
     [ "$(sql "SELECT state FROM campaign")" = interrupted ]

@@ -100,7 +100,8 @@ static void on_signal(int number)
     if (++signals_seen > 1)
         _exit(130);
     campaign_interrupt();
-    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, ending, sizeof ending - 1) < 0)
+    int from = isatty(STDERR_FILENO) ? 0 : 1;   /* a terminal may be in the middle of its live line */
+    if (write(STDERR_FILENO, ending + from, sizeof ending - 1 - (size_t)from) < 0)
         return; /* nothing to be done about a terminal that is gone */
 }
 
