@@ -44,7 +44,9 @@ status query_best(struct query *q, const struct query_filter *f, json_t **out, s
  * after the other. One row a (kernel, configuration). An array. */
 status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
-/* What the trials that query_best would list were verified to and on, each once: an array of {tolerance, inputs}. */
+/* What the trials that query_best would list were verified to and on, and what they compute, each once: an array of
+ * {tolerance, inputs, definition}; definitions are numbered from 1: the tensors, scalars, reference and epilogue that a
+ * specification of that name had. */
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
 /* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, tolerance, inputs,

@@ -115,3 +115,20 @@ with() {
     [ "$(keys .out '$[0]')" = "compiled failure kernel seconds skipped target tried valid" ]
     [[ "$(json .out "j ->> 0 ->> 'skipped'")" == *"requires sm >= 90"* ]]
 }
+
+@test "export: under one name, another epilogue is another problem, and another kernel is not" {
+    for epilogue in "s * max(z, 0)" "s * z" "s * z"; do
+        with "$epilogue"
+        lathe tune spec --kernel simt --device host --size M=9,N=7,K=8 --trials 1 --top 0 --db two.db -q
+        [ "$epilogue" = "s * z" ] || lathe export --db two.db -o first.cu
+    done
+    split lathe export --db two.db
+    [ "$status" -eq 2 ]
+    grep -q "results of 2 different problems called linear" <<<"$errors"
+    lathe export --db two.db --campaign 2 -o second.cu
+    rm two.db*
+    for kernel in simt epilogue; do
+        lathe tune linear --kernel $kernel --device host --size M=9,N=7,K=8 --trials 1 --top 0 --db two.db -q
+    done
+    lathe export --db two.db -o third.cu
+}

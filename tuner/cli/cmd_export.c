@@ -56,11 +56,19 @@ static status check_conditions(struct query *q, const json_t *trial, const struc
     f.problem = tree_text(trial, "problem");
     f.device = tree_text(trial, "device");
     status s = query_conditions(q, &f, &conditions, e);
+    int64_t definitions = 1;
     for (size_t i = 0; i < json_array_size(conditions); i++) {
+        const json_t *c = json_array_get(conditions, i);
+        definitions = tree_int(c, "definition") > definitions ? tree_int(c, "definition") : definitions;
         sb_add(&list, i ? "; " : "");
-        conditions_text(&list, json_array_get(conditions, i));
+        conditions_text(&list, c);
     }
-    if (s == LATHE_OK && json_array_size(conditions) > 1)
+    if (s == LATHE_OK && definitions > 1)
+        s = err_set(e, LATHE_USAGE,
+                    "there are results of %lld different problems called %s: their specifications differ in tensors, "
+                    "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe show` lists campaigns)",
+                    (long long)definitions, f.problem);
+    else if (s == LATHE_OK && json_array_size(conditions) > 1)
         s = err_set(e, LATHE_USAGE,
                     "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
                     "--tolerance, --inputs, --campaign or --trial",
