@@ -18,8 +18,8 @@ enum neighbourhood { NEIGHBOURS_ADJACENT, NEIGHBOURS_HAMMING };
 
 /* problem, kernel and target must outlive the space (target: not needed after opening). An empty space is
  * LATHE_NOTHING, and the message says which requirement is not met or which constraints refused most combinations. A
- * formula that cannot be evaluated, and a space that is too large to build (60 s, 2e9 evaluations, 512 MiB), is
- * LATHE_SPEC. */
+ * constraint that cannot be evaluated refuses; a let or a parameter's condition that cannot, and a space that is too
+ * large to build (60 s, 2e9 evaluations, 512 MiB), is LATHE_SPEC. */
 status space_open(const struct problem *p, const struct kernel *k, const struct target *t, struct space **out,
                   struct err *e);
 void space_close(struct space *s);                  /* NULL is fine */

@@ -70,18 +70,14 @@ static void add_choices(const struct builder *b, int level, struct strbuf *out)
     }
 }
 
-static status cannot_evaluate(struct builder *b, const struct space_op *op, int level)
+static status cannot_evaluate(struct builder *b, const struct let *let, int level)
 {
     struct strbuf at = {0};
     struct value v;
-    bool yes;
-    if (op->is_let)
-        expr_eval(b->k->lets[op->index].expr, b->slots, &v, b->e);
-    else
-        expr_eval_bool(b->k->constraints[op->index].expr, b->slots, &yes, b->e);
+    expr_eval(let->expr, b->slots, &v, b->e);
     add_choices(b, level, &at);
-    err_prefix(b->e, "kernel %s: %s%s cannot be evaluated%s%s", b->k->name, op->is_let ? "let " : "a constraint",
-               op->is_let ? b->k->lets[op->index].name : "", at.len ? " at " : "", sb_str(&at));
+    err_prefix(b->e, "kernel %s: let %s cannot be evaluated%s%s", b->k->name, let->name, at.len ? " at " : "",
+               sb_str(&at));
     sb_free(&at);
     return LATHE_SPEC;
 }
@@ -136,9 +132,9 @@ static status try_level(struct builder *b, int level, int *refuser)
         status s = op->is_let
                        ? expr_eval(b->k->lets[op->index].expr, b->slots, &b->slots[b->k->first_let + op->index], NULL)
                        : expr_eval_bool(b->k->constraints[op->index].expr, b->slots, &yes, NULL);
-        if (s)
-            return cannot_evaluate(b, op, level);
-        if (!yes) {
+        if (s && op->is_let)
+            return cannot_evaluate(b, &b->k->lets[op->index], level);
+        if (s || !yes) {                    /* a constraint that cannot be evaluated refuses: config.h */
             *refuser = op->index;
             break;
         }
