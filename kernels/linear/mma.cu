@@ -60,15 +60,7 @@ static_assert(PRE_X == PRE_W || THREE, "both tiles hold a number in as many byte
 struct Sums {
     float acc[MT][NT][4];
 
-    __device__ __forceinline__ void clear() {
-#pragma unroll
-        for (int i = 0; i < MT; i++)
-#pragma unroll
-            for (int j = 0; j < NT; j++)
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                    acc[i][j][e] = 0.0f;
-    }
+    __device__ __forceinline__ void clear() { clear_sums(acc); }
 
     // One unit of k. The products of one kind follow one another, for each waits for the one before on the same sum.
     __device__ __forceinline__ void multiply(const Raw<true> &a, const Raw<false> &b, Seen &seen, float scale_a,
@@ -115,13 +107,7 @@ struct Promoted {
 
     __device__ __forceinline__ explicit Promoted(float *tile) : memory(tile + threadIdx.x * 4), first(true) {
         if constexpr (PROMOTE_REGISTERS)
-#pragma unroll
-            for (int i = 0; i < MT; i++)
-#pragma unroll
-                for (int j = 0; j < NT; j++)
-#pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        kept[i][j][e] = 0.0f;
+            clear_sums(kept);
     }
 
     // Adds the sums to those kept. last: leaves the total in them, else zeros.

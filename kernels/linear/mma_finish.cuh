@@ -78,6 +78,16 @@ __device__ __forceinline__ void write_tile(const float (&acc)[MT][NT][4], const 
             lathe_guard_raise(f.guard);
 }
 
+template <int I, int J> __device__ __forceinline__ void clear_sums(float (&acc)[I][J][4]) {
+#pragma unroll
+    for (int i = 0; i < I; i++)
+#pragma unroll
+        for (int j = 0; j < J; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                acc[i][j][e] = 0.0f;
+}
+
 // Adds up the SPLIT_K parts of one tile, in the order of their numbers, in the last block to arrive with one: true
 // there. This block's is number `mine`. partial: [SPLIT_K][MT * NT][THREADS][4]. shared: one word.
 __device__ __forceinline__ bool add_parts(float (&acc)[MT][NT][4], float *partial, unsigned *ticket,
@@ -90,13 +100,7 @@ __device__ __forceinline__ bool add_parts(float (&acc)[MT][NT][4], float *partia
             lathe_store<4>(to + (i * NT + j) * (THREADS * 4), acc[i][j]);
     if (!lathe_is_last_block(ticket, SPLIT_K, shared))
         return false;
-#pragma unroll
-    for (int i = 0; i < MT; i++)
-#pragma unroll
-        for (int j = 0; j < NT; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                acc[i][j][e] = 0.0f;
+    clear_sums(acc);
 #pragma unroll 1
     for (int part = 0; part < SPLIT_K; part++) {
         const float *from = partial + static_cast<long long>(part) * (BM * BN) + threadIdx.x * 4;
