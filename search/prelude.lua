@@ -71,9 +71,13 @@ function M.spec.setting(t)
   for key in pairs(t) do
     if math.type(key) ~= "integer" then error(string.format("setting %s: unknown key '%s'", name, tostring(key)), 2) end
   end
-  local there = {}
-  for i, value in ipairs(values) do
-    if type(value) ~= "string" then error(string.format("setting %s: value %d must be a text", name, i), 2) end
+  local there, count = {}, 0
+  for _ in pairs(values) do count = count + 1 end
+  for i = 1, count do
+    local value = values[i]
+    if type(value) ~= "string" or not value:find("^[%w_.+-]+$") then
+      error(string.format("setting %s: value %d must be a text of letters, digits and _.+-", name, i), 2)
+    end
     if there[value] then error(string.format("setting %s: the value '%s' is there already", name, value), 2) end
     there[value] = true
   end

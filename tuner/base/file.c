@@ -109,10 +109,12 @@ static void sync_directory(const char *path)
     mem_free(dir);
 }
 
-/* A terminal, a pipe, /dev/full: what is no file is written to as it is, for a rename would put a file in its place. */
-static status write_through(const char *path, const void *data, size_t len, struct err *e)
+/* A terminal, a pipe, /dev/full, a link to what is not there yet (create: O_CREAT): written to as it is, for a rename
+ * would put a file in its place. */
+static status write_through(const char *path, int create, const void *data, size_t len, struct err *e)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody reads is an error and no wait */
+    /* a pipe that nobody reads is an error and no wait */
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | create, 0666);
     bool wrote = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && write_all(fd, data, len) == LATHE_OK;
     int why = errno;
     if (fd >= 0 && close(fd) < 0 && wrote) {
@@ -151,8 +153,10 @@ status file_write_atomic(const char *path, const void *data, size_t len, struct 
 {
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return write_through(path, data, len, e);
+        return write_through(path, 0, data, len, e);
     char *target = realpath(path, NULL);        /* a link stays one; NULL: nothing is there yet */
+    if (!target && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        return write_through(path, O_CREAT, data, len, e);
     status s = replace(target ? target : path, data, len, e);
     free(target);
     return s;

@@ -197,6 +197,17 @@ static void write_through_what_is_there(void **state)
     assert_string_equal(text, "new");
     mem_free(text);
 
+    unlink(file);                               /* the link dangles: what it names is made */
+    assert_int_equal(file_write_atomic(link, "made", 4, &e), LATHE_OK);
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(file_read(file, &text, NULL, &e), LATHE_OK);
+    assert_string_equal(text, "made");
+    mem_free(text);
+    unlink(link);
+    assert_int_equal(symlink(link, link), 0);
+    assert_int_equal(file_write_atomic(link, "x", 1, &e), LATHE_IO);
+
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     assert_int_equal(file_write_atomic(pipe_path, "x", 1, &e), LATHE_IO);     /* nobody reads */
     int reader = open(pipe_path, O_RDONLY | O_NONBLOCK);

@@ -179,6 +179,9 @@ static void test_settings(void **state)
     static const char *const malformed[][2] = {
         {"setting { 'kind', 'x' }", "setting: write setting { "},
         {"setting { 'kind', { 'x' }, hlep = 'y' }", "setting kind: unknown key 'hlep'"},
+        {"setting { 'kind', { 'x', nil, 'y' } }", "setting kind: value 2 must be a text"},
+        {"setting { 'kind', { 'x', y = 'z' } }", "setting kind: value 2 must be a text"},
+        {"setting { 'kind', { 'x, y' } }", "setting kind: value 1 must be a text"},
         {"setting { 'kind', { 'x', 'x' } }", "setting kind: the value 'x' is there already"},
         {"setting { 'kind', { 'x' } } .. setting { 'kind', { 'z' } }",
          "setting kind: has the values x elsewhere, and here z"},
