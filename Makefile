@@ -10,7 +10,7 @@ JOBS     ?= $(shell nproc 2>/dev/null || echo 1)
 INC       = -Ituner -I. -isystem /usr/include/lua5.4 -I$(O)/gen
 CFLAGS   += $(CSTD) $(WARN) $(OPT) $(INC) -pthread $(SAN)
 LIBDIR   ?= /usr/lib/$(shell $(CC) -dumpmachine)
-LIBS      = -l:liblua5.4.a -l:libsqlite3.a -l:libuv_a.a -l:libjansson.a -l:libxxhash.a -lm -ldl -lpthread
+LIBS      = -l:liblua5.4.a -l:libsqlite3.a -l:libuv_a.a -l:libjansson.a -l:libxxhash.a -l:libz.a -lm -ldl -lpthread
 LDFLAGS  += -pthread $(SAN) -Wl,-z,relro
 
 src_of    = $(wildcard $(1)/*.c)
@@ -19,11 +19,13 @@ SRC_model    = $(call src_of,tuner/model)
 SRC_device   = $(call src_of,tuner/device)
 SRC_trial    = $(call src_of,tuner/trial)
 SRC_campaign = $(call src_of,tuner/campaign)
+SRC_replay   = $(call src_of,tuner/replay)
 SRC_export   = $(call src_of,tuner/export)
 SRC_cli      = $(call src_of,tuner/cli)
 SRC_search   = $(call src_of,search)
 SRC_db       = $(call src_of,db)
-SRC_all   = $(SRC_base) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_campaign) $(SRC_export) $(SRC_cli) $(SRC_search) $(SRC_db)
+SRC_all   = $(SRC_base) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_campaign) $(SRC_export) $(SRC_cli) \
+            $(SRC_search) $(SRC_db)
 obj_of    = $(patsubst %.c,$(O)/obj/%.o,$(1))
 OBJ       = $(call obj_of,$(SRC_all))
 
@@ -34,8 +36,9 @@ BELOW_device   = $(SRC_device) $(BELOW_model)
 BELOW_search   = $(SRC_search) $(BELOW_model)
 BELOW_db       = $(SRC_db) $(BELOW_model)
 BELOW_trial    = $(SRC_trial) $(BELOW_device)
+BELOW_replay   = $(SRC_replay) $(BELOW_db)
 BELOW_export   = $(SRC_export) $(BELOW_model)
-BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_search) $(SRC_db) $(BELOW_device)
+BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_replay) $(SRC_search) $(SRC_db) $(BELOW_device)
 BELOW_cli      = $(SRC_all)
 BELOW_kernels  = $(BELOW_search)
 

@@ -1,0 +1,396 @@
+/* builder.c: see builder.h. Arrays grow by doubling; the order of things is made at the end, once. */
+#include "replay/builder.h"
+
+#include "base/mem.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct builder_param {
+    char *name;
+    bool listed;
+    struct value *values;       /* strings are owned */
+    int nvalues, cap;
+    int last;                   /* the value asked for last: entries often repeat it */
+};
+
+struct builder {
+    struct recording *r;
+    struct builder_param params[RECORDING_PARAMS_MAX];
+    int nparams;
+    uint64_t cap_configs, cap_samples;
+    char **texts;
+    int ntexts, cap_texts;
+};
+
+struct builder *builder_new(const char *format)
+{
+    struct builder *b = mem_zalloc(1, sizeof *b);
+    b->r = mem_zalloc(1, sizeof *b->r);
+    b->r->format = mem_strdup(format);
+    return b;
+}
+
+static void free_values(struct value *values, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (values[i].type == VALUE_STRING)
+            mem_free((char *)values[i].s);
+    mem_free(values);
+}
+
+void builder_free(struct builder *b)
+{
+    if (!b)
+        return;
+    for (int i = 0; i < b->nparams; i++) {
+        mem_free(b->params[i].name);
+        free_values(b->params[i].values, b->params[i].nvalues);
+    }
+    for (int i = 0; i < b->ntexts; i++)
+        mem_free(b->texts[i]);
+    mem_free(b->texts);
+    recording_free(b->r);
+    mem_free(b);
+}
+
+struct recording *builder_recording(struct builder *b)
+{
+    return b->r;
+}
+
+int builder_nparams(const struct builder *b)
+{
+    return b->nparams;
+}
+
+const char *builder_param_name(const struct builder *b, int param)
+{
+    return b->params[param].name;
+}
+
+int builder_find_param(const struct builder *b, const char *name)
+{
+    for (int i = 0; i < b->nparams; i++)
+        if (strcmp(b->params[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+status builder_param(struct builder *b, const char *name, bool listed, struct err *e)
+{
+    if (!*name)
+        return err_set(e, LATHE_IO, "a parameter without a name");
+    if (builder_find_param(b, name) >= 0)
+        return err_set(e, LATHE_IO, "the parameter %.100s is there twice", name);
+    if (b->nparams == RECORDING_PARAMS_MAX)
+        return err_set(e, LATHE_IO, "more than %d parameters: too large", RECORDING_PARAMS_MAX);
+    b->params[b->nparams++] = (struct builder_param){.name = mem_strdup(name), .listed = listed};
+    return LATHE_OK;
+}
+
+static bool value_of_json(const json_t *j, struct value *v)
+{
+    if (json_is_integer(j))
+        *v = value_int(json_integer_value(j));
+    else if (json_is_real(j))
+        *v = value_float(json_real_value(j));
+    else if (json_is_boolean(j))
+        *v = value_bool(json_is_true(j));
+    else if (json_is_string(j))
+        *v = value_string(json_string_value(j));
+    else
+        return false;
+    return true;
+}
+
+status builder_value(struct builder *b, int param, const json_t *value, config_choice *out, struct err *e)
+{
+    struct builder_param *p = &b->params[param];
+    struct value v;
+    if (!value_of_json(value, &v))
+        return err_set(e, LATHE_IO, "the value of %.100s is %s: expected a number, a text, true or false", p->name,
+                       json_is_null(value) ? "null" : json_is_array(value) ? "a list" : "an object");
+    if (p->last < p->nvalues && value_equal(p->values[p->last], v)) {
+        *out = (config_choice)p->last;
+        return LATHE_OK;
+    }
+    for (int i = 0; i < p->nvalues; i++)
+        if (value_equal(p->values[i], v)) {
+            *out = (config_choice)(p->last = i);
+            return LATHE_OK;
+        }
+    if (p->nvalues == RECORDING_VALUES_MAX)
+        return err_set(e, LATHE_IO, "%.100s has more than %d values: too large", p->name, RECORDING_VALUES_MAX);
+    MEM_GROW(p->values, p->nvalues, p->cap);
+    if (v.type == VALUE_STRING)
+        v.s = mem_strdup(v.s);
+    *out = (config_choice)(p->last = p->nvalues);
+    p->values[p->nvalues++] = v;
+    return LATHE_OK;
+}
+
+void builder_set(char **text, const json_t *value)
+{
+    char *said = json_is_string(value) ? mem_strdup(json_string_value(value)) : NULL;
+    if (value && !said) {
+        char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        said = dumped ? mem_strdup(dumped) : NULL;
+        free(dumped);
+    }
+    if (!said)
+        return;
+    mem_free(*text);
+    *text = said;
+}
+
+status builder_entry(struct builder *b, struct recorded **entry, config_choice **choice, struct err *e)
+{
+    struct recording *r = b->r;
+    uint64_t n = r->nconfigs, width = (uint64_t)b->nparams;
+    uint64_t bytes = n * (sizeof *r->configs + width * sizeof *r->choices) + r->nsamples * sizeof *r->samples;
+    if (bytes > RECORDING_BYTES_MAX)
+        return err_set(e, LATHE_IO, "too large: %llu configurations and %llu samples take more than %llu MiB",
+                       (unsigned long long)n, (unsigned long long)r->nsamples,
+                       (unsigned long long)(RECORDING_BYTES_MAX >> 20));
+    if (n == b->cap_configs) {
+        b->cap_configs = n ? 2 * n : 256;
+        r->configs = mem_resize(r->configs, b->cap_configs, sizeof *r->configs);
+        r->choices = mem_resize(r->choices, b->cap_configs * width + 1, sizeof *r->choices);
+    }
+    r->configs[n] = (struct recorded){.outcome = OUTCOME_ok, .reason = "", .value_ms = NAN, .first_sample = r->nsamples};
+    *entry = &r->configs[n];
+    *choice = r->choices + n * width;
+    for (uint64_t i = 0; i < width; i++)
+        (*choice)[i] = CHOICE_ABSENT;
+    r->nconfigs++;
+    return LATHE_OK;
+}
+
+void builder_sample(struct builder *b, struct recorded *entry, double ms)
+{
+    struct recording *r = b->r;
+    if (!(ms > 0) || !isfinite(ms) || entry->nsamples == UINT32_MAX)
+        return;
+    if (r->nsamples == b->cap_samples) {
+        b->cap_samples = b->cap_samples ? 2 * b->cap_samples : 4096;
+        r->samples = mem_resize(r->samples, b->cap_samples, sizeof *r->samples);
+    }
+    r->samples[r->nsamples++] = ms;
+    entry->nsamples++;
+}
+
+const char *builder_text(struct builder *b, const char *text)
+{
+    enum { MANY = 4096 };
+    if (!*text)
+        return "";
+    for (int i = b->ntexts - 1; i >= 0; i--)
+        if (strcmp(b->texts[i], text) == 0)
+            return b->texts[i];
+    if (b->ntexts >= MANY)
+        return "one of very many reasons";
+    MEM_GROW(b->texts, b->ntexts, b->cap_texts);
+    return b->texts[b->ntexts++] = mem_strdup(text);
+}
+
+double json_double(const json_t *j)
+{
+    return json_is_number(j) ? json_number_value(j) : NAN;
+}
+
+#define MUCH 1e9                /* seconds that no trial takes: a failure's number */
+
+double builder_cost(struct builder *b, const json_t *j, double unit)
+{
+    double seconds = json_double(j) * unit;
+    if (!j || json_is_null(j))
+        return 0;
+    if (seconds >= 0 && seconds < MUCH)
+        return seconds;
+    b->r->not_costs++;
+    return 0;
+}
+
+void builder_success(struct builder *b, struct recorded *entry, double ms)
+{
+    if (ms > 0 && ms < 1e10) {
+        entry->value_ms = ms;
+        return;
+    }
+    b->r->not_times++;
+    builder_failure(b, entry, OUTCOME_unstable, "the recorded time is no positive number");
+}
+
+void builder_failure(struct builder *b, struct recorded *entry, enum outcome outcome, const char *reason)
+{
+    entry->outcome = outcome;
+    entry->value_ms = NAN;
+    entry->reason = builder_text(b, reason);
+}
+
+double unit_seconds(const char *name)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {
+        {"s", 1},       {"sec", 1},           {"second", 1},         {"seconds", 1},
+        {"ms", 1e-3},   {"msec", 1e-3},       {"millisecond", 1e-3}, {"milliseconds", 1e-3}, {"miliseconds", 1e-3},
+        {"us", 1e-6},   {"\xc2\xb5s", 1e-6},  {"usec", 1e-6},        {"microsecond", 1e-6},  {"microseconds", 1e-6},
+        {"ns", 1e-9},   {"nsec", 1e-9},       {"nanosecond", 1e-9},  {"nanoseconds", 1e-9},
+    };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcasecmp(name, units[i].name) == 0)
+            return units[i].seconds;
+    return 0;
+}
+
+/* The end --------------------------------------------------------------------------------------------------------*/
+
+/* Whole numbers among floats become floats; other mixes are refused. */
+static status one_type(struct builder_param *p, struct err *e)
+{
+    enum value_type type = p->nvalues ? p->values[0].type : VALUE_INT;
+    for (int i = 1; i < p->nvalues; i++) {
+        enum value_type other = p->values[i].type;
+        if (other + type == VALUE_INT + VALUE_FLOAT && other != type)
+            type = VALUE_FLOAT;
+        else if (other != type)
+            return err_set(e, LATHE_IO, "the values of %.100s are of different types: %s and %s", p->name,
+                           value_type_name(type), value_type_name(other));
+    }
+    for (int i = 0; i < p->nvalues && type == VALUE_FLOAT; i++)
+        if (p->values[i].type == VALUE_INT)
+            p->values[i] = value_float((double)p->values[i].i);
+    return LATHE_OK;
+}
+
+struct place {
+    double number;
+    int was;
+};
+
+static int by_number(const void *pa, const void *pb)
+{
+    const struct place *a = pa, *b = pb;
+    return a->number < b->number ? -1 : a->number > b->number ? 1 : a->was - b->was;
+}
+
+/* to[old place] = new place. Numbers that no list orders go by size. */
+static void order_values(struct builder_param *p, config_choice *to)
+{
+    struct place *places = mem_alloc(((size_t)p->nvalues + 1) * sizeof *places);
+    struct value *values = mem_alloc(((size_t)p->nvalues + 1) * sizeof *values);
+    for (int i = 0; i < p->nvalues; i++) {
+        places[i] = (struct place){.was = i};
+        if (!p->listed)
+            (void)value_as_double(p->values[i], &places[i].number);
+    }
+    qsort(places, (size_t)p->nvalues, sizeof *places, by_number);
+    for (int i = 0; i < p->nvalues; i++) {
+        to[places[i].was] = (config_choice)i;
+        values[i] = p->values[places[i].was];
+    }
+    if (p->nvalues)
+        memcpy(p->values, values, (size_t)p->nvalues * sizeof *values);
+    mem_free(places);
+    mem_free(values);
+}
+
+static status settle_params(struct builder *b, struct err *e)
+{
+    struct recording *r = b->r;
+    config_choice *to = mem_zalloc((size_t)UINT16_MAX + 1, sizeof *to);
+    status s = LATHE_OK;
+    r->params = mem_zalloc((size_t)b->nparams + 1, sizeof *r->params);
+    for (int i = 0; i < b->nparams && !s; i++) {
+        struct builder_param *p = &b->params[i];
+        s = one_type(p, e);
+        if (s)
+            break;
+        order_values(p, to);
+        to[CHOICE_ABSENT] = 0;
+        for (uint64_t c = 0; c < r->nconfigs; c++) {
+            config_choice *choice = &r->choices[c * (uint64_t)b->nparams + (uint64_t)i];
+            *choice = to[*choice];
+        }
+        r->params[r->nparams++] = (struct recorded_param){.name = p->name, .values = p->values, .nvalues = p->nvalues,
+                                                          .type = p->nvalues ? p->values[0].type : VALUE_INT};
+        p->name = NULL;
+        p->values = NULL;
+        p->nvalues = 0;
+    }
+    mem_free(to);
+    return s;
+}
+
+static int compare_choices(const config_choice *a, const config_choice *b, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_choices(const void *pa, const void *pb, void *ctx)
+{
+    const struct recording *r = ctx;
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb, n = (uint64_t)r->nparams;
+    int c = compare_choices(r->choices + a * n, r->choices + b * n, r->nparams);
+    return c ? c : a < b ? -1 : a > b;
+}
+
+/* Into their order; of equal ones the last stays. */
+static void order_configs(struct recording *r)
+{
+    uint64_t n = r->nconfigs, width = (uint64_t)r->nparams, kept = 0;
+    uint64_t *order = mem_alloc(n * sizeof *order);
+    for (uint64_t i = 0; i < n; i++)
+        order[i] = i;
+    qsort_r(order, n, sizeof *order, by_choices, r);
+    struct recorded *configs = mem_alloc(n * sizeof *configs);
+    config_choice *choices = mem_alloc(n * width * sizeof *choices);
+    for (uint64_t i = 0; i < n; i++) {
+        const config_choice *c = r->choices + order[i] * width;
+        if (kept && compare_choices(choices + (kept - 1) * width, c, r->nparams) == 0) {
+            r->duplicates++;
+            kept--;
+        }
+        if (width)
+            memcpy(choices + kept * width, c, width * sizeof *c);
+        configs[kept++] = r->configs[order[i]];
+    }
+    mem_free(order);
+    mem_free(r->configs);
+    mem_free(r->choices);
+    r->configs = configs;
+    r->choices = choices;
+    r->nconfigs = kept;
+}
+
+status builder_end(struct builder *b, struct recording **out, struct err *e)
+{
+    struct recording *r = b->r;
+    status s = LATHE_OK;
+    if (!r->nconfigs)
+        s = err_set(e, LATHE_NOTHING, "the recording is empty: it has no configuration");
+    if (!s)
+        s = settle_params(b, e);
+    if (!s) {
+        order_configs(r);
+        r->texts = b->texts;
+        r->ntexts = b->ntexts;
+        b->texts = NULL;
+        b->ntexts = 0;
+        char **words[] = {&r->kernel, &r->device, &r->size};
+        for (int i = 0; i < 3; i++)
+            if (!*words[i])
+                *words[i] = mem_strdup("");
+        *out = r;
+        b->r = NULL;
+    }
+    builder_free(b);
+    return s;
+}

@@ -1,0 +1,57 @@
+/* builder.h: a recording in the making: what the readers of formats fill, entry by entry. Private to replay/. */
+#ifndef LATHE_REPLAY_BUILDER_H
+#define LATHE_REPLAY_BUILDER_H
+
+#include "replay/json_stream.h"
+#include "replay/recording.h"
+
+enum {
+    RECORDING_PARAMS_MAX = 256,
+    RECORDING_VALUES_MAX = 65000,       /* of one parameter: config_choice counts them */
+};
+#define RECORDING_BYTES_MAX (UINT64_C(2) << 30)     /* kept of one recording: choices, facts, samples */
+#define CHOICE_ABSENT UINT16_MAX        /* until the end: a parameter that does not apply there */
+
+struct builder;
+
+struct builder *builder_new(const char *format);
+void builder_free(struct builder *b);
+
+/* Parameters, before the first entry. listed: its values are given in their order by builder_value. LATHE_IO: too many, a
+ * name twice or empty. */
+status builder_param(struct builder *b, const char *name, bool listed, struct err *e);
+int builder_nparams(const struct builder *b);
+int builder_find_param(const struct builder *b, const char *name);      /* -1 */
+const char *builder_param_name(const struct builder *b, int param);
+/* The place of a value (JSON: a number, a text, true or false), which is added if it is new. LATHE_IO. */
+status builder_value(struct builder *b, int param, const json_t *value, config_choice *out, struct err *e);
+
+void builder_set(char **text, const json_t *value);     /* a text, or another value's JSON; what is no value leaves it */
+struct recording *builder_recording(struct builder *b); /* its kernel, device, size, cut and counts may be set */
+
+/* Starts an entry; its outcome is ok. *choice: nparams places, to be filled, CHOICE_ABSENT as they are. Valid until the
+ * next call. LATHE_IO: the recording has become too large. */
+status builder_entry(struct builder *b, struct recorded **entry, config_choice **choice, struct err *e);
+void builder_sample(struct builder *b, struct recorded *entry, double ms);      /* what is no positive number is left out */
+const char *builder_text(struct builder *b, const char *text);  /* one copy each; for reasons */
+/* A cost in seconds: negative ones and those that are no number are counted and become 0. j NULL: 0. unit: seconds. */
+double builder_cost(struct builder *b, const json_t *j, double unit);
+/* The entry's value: the outcome becomes unstable unless it is a positive number below 1e10 ms. */
+void builder_success(struct builder *b, struct recorded *entry, double ms);
+void builder_failure(struct builder *b, struct recorded *entry, enum outcome outcome, const char *reason);
+
+/* Ends: values of one type a parameter, choices in order, duplicates settled. Gives the recording away and frees b. */
+status builder_end(struct builder *b, struct recording **out, struct err *e);
+
+/* Seconds in a unit's name ("ms", "milliseconds", also "miliseconds"); 0: not known. */
+double unit_seconds(const char *name);
+/* A number, and not a text or true; NaN otherwise. */
+double json_double(const json_t *j);
+
+/* Readers of formats: the stream stands at the value that holds the entries; head is what the file says before it and
+ * after it. */
+status read_kernel_tuner(struct json_stream *s, const json_t *head, struct builder *b);
+status read_t4(struct json_stream *s, const json_t *head, struct builder *b);
+status read_ktt(struct json_stream *s, const json_t *head, struct builder *b);
+
+#endif

@@ -1,0 +1,180 @@
+/* open.c: from a file to a recording: what format it is, and the way through its first level.
+ *
+ * What a reader of entries must know may stand behind them in the file: then they are passed over, and the file is read
+ * a second time. */
+#include "replay/builder.h"
+
+#include "base/mem.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+struct source {                 /* a file, compressed or not, or a text */
+    gzFile file;
+    const char *path;
+    const char *text;
+    size_t at, len;
+};
+
+static long read_source(void *ctx, char *buf, size_t n, struct err *e)
+{
+    struct source *s = ctx;
+    if (!s->file) {
+        size_t got = s->len - s->at < n ? s->len - s->at : n;
+        memcpy(buf, s->text + s->at, got);
+        s->at += got;
+        return (long)got;
+    }
+    int got = gzread(s->file, buf, n < (1u << 30) ? (unsigned)n : 1u << 30), code = 0;
+    const char *why = gzerror(s->file, &code);
+    if (got > 0 || (got == 0 && code == Z_OK) || code == Z_STREAM_END)
+        return got;
+    err_set(e, LATHE_IO, "%s: %s", s->path,
+            code == Z_ERRNO ? strerror(errno)
+            : code == Z_BUF_ERROR ? "the compressed data end in the middle: the file was cut off" : why);
+    return -1;
+}
+
+struct format {
+    const char *name, *entries; /* the key that holds them */
+    char opens;
+    const char *needs[2];       /* head's keys that its reader must have: one of them */
+    status (*read)(struct json_stream *s, const json_t *head, struct builder *b);
+};
+
+static const struct format formats[] = {
+    {"Kernel Tuner cache", "cache", '{', {"tune_params_keys", "tune_params"}, read_kernel_tuner},
+    {"T4", "results", '[', {"metadata"}, read_t4},
+    {"KTT", "Results", '[', {"Metadata"}, read_ktt},
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static const struct format *format_of(const char *key, int opens)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (opens == formats[i].opens && strcmp(key, formats[i].entries) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+static bool is_ready(const struct format *f, const json_t *head)
+{
+    for (int i = 0; i < 2 && f->needs[i]; i++)
+        if (json_object_get(head, f->needs[i]))
+            return true;
+    return false;
+}
+
+struct pass {
+    struct json_stream s;
+    json_t *head;
+    const struct format *format;    /* of the entries met; NULL: none yet */
+    bool last;                      /* read them now, whatever is known */
+    struct builder *builder;        /* NULL: they were not read */
+};
+
+static status member(struct pass *p, const char *key)
+{
+    const struct format *f = format_of(key, json_stream_peek(&p->s));
+    if (f && p->format)
+        return json_stream_fail(&p->s, "a second list of configurations, \"%s\"", key);
+    if (f) {
+        p->format = f;
+        if (!p->last && !is_ready(f, p->head))
+            return json_stream_skip(&p->s);
+        p->builder = builder_new(f->name);
+        return f->read(&p->s, p->head, p->builder);
+    }
+    json_t *value;
+    status st = json_stream_value(&p->s, &value);
+    if (!st)
+        json_object_set_new(p->head, key, value);
+    return st;
+}
+
+static status run_pass(struct pass *p)
+{
+    bool first = true;
+    char *key;
+    status st = json_stream_take(&p->s, '{');
+    while (!st && !(st = json_stream_key(&p->s, &first, &key)) && key) {
+        st = member(p, key);
+        mem_free(key);
+    }
+    if (st && p->s.cut && p->format == &formats[0]) {   /* Kernel Tuner closes its file when it is done */
+        if (p->builder)
+            builder_recording(p->builder)->cut = true;
+        return p->s.e->code = LATHE_OK;
+    }
+    if (!st && json_stream_peek(&p->s) >= 0)
+        st = json_stream_fail(&p->s, "text after the end of the JSON");
+    return st ? st : p->s.e->code;
+}
+
+static status no_format(struct pass *p)
+{
+    return json_stream_fail(&p->s, "no recording that is known: expected a Kernel Tuner cache (\"cache\"), T4 results "
+                                   "(\"results\"), KTT's output (\"Results\") or a lathe database");
+}
+
+static void keep_head(const struct pass *p)
+{
+    struct recording *r = builder_recording(p->builder);
+    builder_set(&r->device, json_object_get(p->head, "device_name"));
+    builder_set(&r->kernel, json_object_get(p->head, "kernel_name"));
+    builder_set(&r->size, json_object_get(p->head, "problem_size"));
+    builder_set(&r->device, json_object_get(json_object_get(p->head, "Metadata"), "Device"));
+}
+
+static status read_all(struct source *source, const char *name, struct recording **out, struct err *e)
+{
+    struct pass p = {.head = json_object()};
+    status st = LATHE_OK;
+    for (int i = 0; i < 2 && !st && !p.builder; i++) {
+        p.last = i == 1;
+        source->at = 0;
+        if (source->file && i && gzrewind(source->file))
+            st = err_set(e, LATHE_IO, "%s: cannot be read a second time", name);
+        p.format = NULL;
+        json_stream_open(&p.s, read_source, source, name, e);
+        if (!st)
+            st = run_pass(&p);
+        if (!st && !p.format)
+            st = no_format(&p);
+        json_stream_close(&p.s);
+    }
+    if (!st) {
+        keep_head(&p);
+        builder_recording(p.builder)->path = mem_strdup(name);
+        st = builder_end(p.builder, out, e);
+        if (st)
+            err_prefix(e, "%s", name);
+        p.builder = NULL;
+    }
+    builder_free(p.builder);
+    json_decref(p.head);
+    return st;
+}
+
+status recording_read_text(const char *text, size_t len, const char *name, struct recording **out, struct err *e)
+{
+    struct source source = {.text = text, .len = len};
+    return read_all(&source, name, out, e);
+}
+
+status recording_open(const char *place, const char *kernel, struct recording **out, struct err *e)
+{
+    struct stat st;
+    if (stat(place, &st))
+        return err_set(e, LATHE_IO, "%s: %s", place, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, LATHE_IO, "%s is a directory: expected a recording", place);
+    struct source source = {.file = gzopen(place, "rb"), .path = place};
+    if (!source.file)
+        return err_set(e, LATHE_IO, "%s: %s", place, errno ? strerror(errno) : "cannot be opened");
+    gzbuffer(source.file, 1 << 17);
+    status s = read_all(&source, place, out, e);
+    gzclose(source.file);
+    return s;
+}
