@@ -118,6 +118,7 @@ sanitize: setup
 F        ?= expr
 SECONDS  ?= 60
 SEEDS_spec_json = test/data/model
+SEEDS_definition = test/data/spaces
 SEEDS_spec_lua  = kernels/linear test/specs test/cli/kernels/tiny
 fuzz: setup
 	@command -v clang >/dev/null || { echo "fuzz: clang is needed for its libFuzzer: apt-get install clang" >&2; exit 1; }

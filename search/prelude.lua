@@ -29,7 +29,7 @@ end
 
 -- Specifications ------------------------------------------------------------------------------------------------------
 
-for _, tag in ipairs { "problem", "launch", "gemm", "kernel", "tensor_map" } do
+for _, tag in ipairs { "problem", "space", "launch", "gemm", "kernel", "tensor_map" } do
   M.spec[tag] = function(fields)
     local tagged = tag_table(tag, fields)
     return tagged

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "search/definition.h"
 #include "search/lua_host.h"
 #include "search/spec_include.h"
 #include "search/spec_settings.h"
@@ -242,14 +243,15 @@ static status convert(struct converter *c, int depth, json_t **out)
     }
 }
 
-/* stack: what the script returned. Whether it is problem { ... }. */
+/* stack: what the script returned. Whether it is problem { ... } or space { ... }. */
 static status check_returned(lua_State *L, struct err *e)
 {
     bool tagged = false;
     if (lua_istable(L, -1)) {
         for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
             if (lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), "tag") == 0)
-                tagged = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "problem") == 0;
+                tagged = lua_type(L, -1) == LUA_TSTRING &&
+                         (!strcmp(lua_tostring(L, -1), "problem") || !strcmp(lua_tostring(L, -1), "space"));
         if (tagged)
             return LATHE_OK;
     }
@@ -305,10 +307,21 @@ status spec_read_text(const char *text, size_t len, const char *name, double sec
     return read_as(&(struct script){.text = text, .len = len, .name = name}, seconds, out, e);
 }
 
+static bool is_json(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strcmp(dot, ".json");
+}
+
 status spec_read_with(const char *path, const struct spec_settings *settings, json_t **out, struct err *e)
 {
     char *text;
     size_t len;
+    if (is_json(path) && settings->count)
+        return err_set(e, LATHE_USAGE, "%.300s: %.200s: a definition in JSON asks for no setting", path,
+                       settings->texts[0]);
+    if (is_json(path))
+        return definition_read(path, out, e);
     status s = file_read(path, &text, &len, e);
     if (s)
         return s;

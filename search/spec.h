@@ -1,6 +1,6 @@
-/* spec.h: a specification file to a JSON tree, by running it in the sandbox.
+/* spec.h: a specification file to a JSON tree, by running it in the sandbox; a .json file is read by definition.h.
  *
- * A specification returns problem { ... }. Lua tables become JSON: a sequence an array; named keys an object, sorted; a
+ * A specification returns problem { ... }, or space { ... } where there is nothing to run. Lua tables become JSON: a sequence an array; named keys an object, sorted; a
  * table with both an object whose "#" is the array of its positional items; an empty table an empty array. Functions,
  * objects, cycles, holes, NaN, infinities, other keys and tables with a metatable are errors that name the path
  * ("kernels.simt.params.BM[3]": items that begin with a string go by it). prelude.lua (embedded) gives problem, launch,
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include <jansson.h>
 
-/* path: a .lua file. New reference in *out. Failures: LATHE_IO (the file), LATHE_SPEC (what it says or does),
+/* path: a .lua or .json file. New reference in *out. Failures: LATHE_IO (the file), LATHE_SPEC (what it says or does),
  * LATHE_INTERRUPTED; the message names the file. */
 status spec_read(const char *path, json_t **out, struct err *e);
 

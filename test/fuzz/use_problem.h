@@ -70,11 +70,14 @@ static void use_tree(json_t *tree)
     struct err e = {0};
     if (!problem_from_json(tree, "fuzz.lua", NULL, &p, &e)) {
         struct strbuf b = {0};
-        for (int i = 0; i < p->nkernels; i++)
+        for (int i = 0; i < p->nkernels && !p->space_alone; i++)
             use_kernel(p, &p->kernels[i]);
-        (void)source_epilogue(p, &b, NULL);
-        (void)source_epilogue_reference(p, &b, NULL);
-        (void)problem_set_dim(p, p->dims[0].name, 7, NULL);
+        if (!p->space_alone) {
+            (void)source_epilogue(p, &b, NULL);
+            (void)source_epilogue_reference(p, &b, NULL);
+        }
+        if (p->ndims)
+            (void)problem_set_dim(p, p->dims[0].name, 7, NULL);
         if (problem_from_json(p->json, "fuzz.lua", NULL, &again, &e))
             abort();                                /* its own tree is a good specification */
         problem_free(again);

@@ -110,6 +110,10 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
     status s = spec_load(&args->spec, cli->self, &problem, e);
     if (s != LATHE_OK)
         return s;
+    if ((s = problem_needs_kernels(problem, "check", e)) != LATHE_OK) {
+        problem_free(problem);
+        return s;
+    }
     struct checked checked = {.quiet = args->quiet};
     struct check_request request = {
         .problem = problem,

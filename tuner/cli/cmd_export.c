@@ -221,6 +221,8 @@ static status make_source(const json_t *provenance, const char *db, bool torch, 
     struct target target;
     status s = problem_from_json(json_object_get(provenance, "spec"), tree_text(trial, "problem"), NULL, &p, e);
     if (s == LATHE_OK)
+        s = problem_needs_kernels(p, "an export", e);
+    if (s == LATHE_OK)
         s = set_dims(p, json_object_get(trial, "size"), e);
     if (s == LATHE_OK)
         s = tolerance_from_json(json_object_get(trial, "tolerance"), &p->tolerance, e);

@@ -83,7 +83,7 @@ static status count_json(const struct view *v, struct err *e)
 
 static void count_text(const struct view *v, struct strbuf *b)
 {
-    sb_addf(b, "%s ", v->problem->name);
+    sb_addf(b, "%s%s", v->problem->name, v->problem->ndims ? " " : "");
     problem_size_text(v->problem, b);
     sb_addf(b, " on %s\n\n", v->target_text);
     struct table *t = table_new();

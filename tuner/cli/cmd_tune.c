@@ -259,7 +259,9 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     if (s != LATHE_OK)
         return s;
     int one = 1;
-    s = inputs_of_problem(problem, true, &inputs, &one, e);
+    s = problem_needs_kernels(problem, "a device", e);
+    if (s == LATHE_OK)
+        s = inputs_of_problem(problem, true, &inputs, &one, e);
     for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
         if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)
             err_prefix(e, "--tolerance");

@@ -191,6 +191,8 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     if (s == LATHE_OK)
         s = spec_load(&args->spec, cli->self, &problem, e);
     if (s == LATHE_OK)
+        s = problem_needs_kernels(problem, "verify", e);
+    if (s == LATHE_OK)
         s = inputs_of_problem(problem, args->inputs.count > 0, inputs, &ninputs, e);
     for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
         if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)

@@ -11,7 +11,7 @@ struct spec_place {
     char **include_dirs; /* where its sources' includes are looked for; ended by NULL */
 };
 
-/* name: a .lua file, a folder with a spec.lua, or a name. NAME is NAME/spec.lua or NAME.lua in a kernels directory;
+/* name: a .lua or .json file, a folder with a spec.lua, or a name. NAME is NAME/spec.lua or NAME.lua in a kernels directory;
  * GROUP/NAME the same in a folder of it that has no spec.lua: in one that has, other files are parts of it. Kernels
  * directories, in this order: each of $LATHE_KERNELS (separated by colons), ./kernels, ../kernels and
  * ../share/lathe/kernels as seen from the folder of `self` (this binary). LATHE_USAGE lists what there is. */
@@ -33,7 +33,7 @@ struct spec_args {
 /* Rows for a table of options whose struct `type` has a struct spec_args called `member`; SPEC comes first. */
 #define SPEC_ROW(type, member)                                                                                         \
     {"SPEC", .kind = OPTION_NEEDED, .offset = offsetof(type, member.name),                                             \
-     .help = "a specification file, its folder with a spec.lua, or a name in kernels/"}
+     .help = "a specification file, its folder with a spec.lua, or a name in kernels/; a search space in JSON"}
 #define SPEC_OPTION_ROWS(type, member)                                                                                 \
     {"size", .arg = "DIM=N", .kind = OPTION_SIZES, .offset = offsetof(type, member.sizes),                             \
      .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},                  \

@@ -77,10 +77,11 @@ status view_load(struct view *v, const struct cli *cli, const struct space_args 
     status s = spec_load(&args->spec, cli->self, &v->problem, e);
     if (s == LATHE_OK && args->kernel)
         s = problem_kernel_named(v->problem, args->kernel, KERNEL_ANY, NULL, e);
-    if (s == LATHE_OK)
+    bool anywhere = s == LATHE_OK && v->problem->space_alone && !args->target; /* no device has a say */
+    if (s == LATHE_OK && !anywhere)
         s = pick_target(args->target, &v->target, e);
     if (s == LATHE_OK)
-        v->target_text = target_text(&v->target);
+        v->target_text = anywhere ? mem_strdup("any device") : target_text(&v->target);
     return s;
 }
 

@@ -238,7 +238,7 @@ status config_from_text(const struct kernel *k, const char *text, config_choice 
 void kernel_slots_fixed(const struct problem *p, const struct kernel *k, const struct target *t, struct value *slots)
 {
     problem_slots(p, slots);
-    for (int i = 0; i < LIMIT_COUNT; i++)
+    for (int i = 0; i < LIMIT_COUNT && !p->space_alone; i++)
         slots[k->first_limit + i] = value_int(t->limit[i]);
 }
 

@@ -164,6 +164,13 @@ void problem_free(struct problem *p)
         return -1;                                                                                                     \
     } while (0)
 
+status problem_needs_kernels(const struct problem *p, const char *what, struct err *e)
+{
+    return !p->space_alone ? LATHE_OK
+                           : err_set(e, LATHE_USAGE, "%.300s is a space alone, without a kernel to run: %s needs one",
+                                     p->path, what);
+}
+
 int problem_find_kernel(const struct problem *p, const char *name)
 {
     FIND_NAME(p->kernels, p->nkernels, name);

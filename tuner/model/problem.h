@@ -168,6 +168,8 @@ struct reference {
 
 struct problem {
     char *name, *summary;
+    bool space_alone;                               /* one kernel of parameters, lets and constraints, and nothing to run:
+                                                       no dims, tensors, reference, steps, and no limits in its scope */
     char *path;                                     /* the specification file */
     json_t *json;                                   /* the specification as read, with sources embedded: what the store
                                                        keeps and problem_from_json reads back without any file */
@@ -199,6 +201,9 @@ struct problem {
 status problem_from_json(const json_t *json, const char *path, const char *const *include_dirs, struct problem **out,
                          struct err *e);
 void problem_free(struct problem *p);
+
+/* LATHE_USAGE, naming the file and `what` needs one ("check"), if there is nothing to run. */
+status problem_needs_kernels(const struct problem *p, const char *what, struct err *e);
 
 int problem_find_kernel(const struct problem *p, const char *name);     /* -1 */
 enum kernel_role { KERNEL_CANDIDATE = 1, KERNEL_BASELINE = 2, KERNEL_ANY = 3 };

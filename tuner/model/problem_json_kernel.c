@@ -32,8 +32,8 @@ static status read_source(struct reader *r, struct kernel *k, const struct table
     return LATHE_OK;
 }
 
-static status read_constraints(struct reader *r, struct kernel *k, json_t *j, bool limits_only, struct constraint **out,
-                               int *count)
+status read_constraints(struct reader *r, struct kernel *k, json_t *j, bool limits_only, struct constraint **out,
+                        int *count)
 {
     static const char *const none[] = {NULL}, *const search[] = {"search", NULL};
     const struct table_form form = {"{ formula, \"reason\" }", NULL, 2, 2, limits_only ? none : search};
@@ -111,7 +111,7 @@ static status read_values(struct reader *r, json_t *j, struct param *out)
     return LATHE_OK;
 }
 
-static status read_params(struct reader *r, struct kernel *k, json_t *j)
+status read_params(struct reader *r, struct kernel *k, json_t *j)
 {
     static const char *const keys[] = {"help", "when", NULL};
     static const struct table_form form = {"{ \"BM\", { 32, 64 }, help = ..., when = ... }", NULL, 2, 2, keys};
@@ -146,7 +146,7 @@ static status read_params(struct reader *r, struct kernel *k, json_t *j)
     return LATHE_OK;
 }
 
-static status read_lets(struct reader *r, struct kernel *k, json_t *j)
+status read_lets(struct reader *r, struct kernel *k, json_t *j)
 {
     static const char *const keys[] = {NULL};
     static const struct table_form form = {"{ \"name\", formula }", NULL, 2, 2, keys};

@@ -113,6 +113,13 @@ status read_steps(struct reader *r, struct kernel *k, json_t *j);
 /* NULL: nothing is said. After the tensors. */
 status read_torch(struct reader *r, json_t *j);
 status read_kernels(struct reader *r, json_t *candidates, json_t *baselines);
+/* Each adds to the kernel's scope what later formulas may use. limits_only: `requires`. */
+status read_params(struct reader *r, struct kernel *k, json_t *j);
+status read_lets(struct reader *r, struct kernel *k, json_t *j);
+status read_constraints(struct reader *r, struct kernel *k, json_t *j, bool limits_only, struct constraint **out,
+                        int *count);
+/* The problem that is a space alone. */
+status read_space(struct reader *r);
 /* No two macros of one name; every output is named by a step. */
 status check_macros(struct reader *r, const struct kernel *k);
 status check_outputs(struct reader *r, const struct kernel *k);

@@ -46,13 +46,20 @@ static bool in_float(const char *name, const char *const *functions)
 
 /* NOTE: `functions` are model/expr.h's, and `called` what generated code (export/, source_epilogue.c, expr_print_*.c)
  * uses of C's library while a specification's names are in scope; of CUDA's, whatever begins as its names do. */
+static const char *const functions[] = {
+    "min", "max", "abs", "ceil_div", "floor", "ceil", "round", "select", "clamp", "pow", "sqrt", "rsqrt", "exp",
+    "expm1", "log", "log1p", "tanh", "erf", "sigmoid", "gelu", "mish", "sin", "cos", "is_pow2", "log2",
+    NULL};
+static const char *const words[] = {"and", "or", "not", "true", "false", NULL};
+
+/* What formulas alone use it for: all that matters where there is nothing to compile. */
+static const char *used_by_formulas(const char *name)
+{
+    return in_words(name, functions) ? "a function of formulas" : in_words(name, words) ? "a word of formulas" : NULL;
+}
+
 const char *reserved_name(const char *name)
 {
-    static const char *const functions[] = {
-        "min", "max", "abs", "ceil_div", "floor", "ceil", "round", "select", "clamp", "pow", "sqrt", "rsqrt", "exp",
-        "expm1", "log", "log1p", "tanh", "erf", "sigmoid", "gelu", "mish", "sin", "cos", "is_pow2", "log2",
-        NULL};
-    static const char *const words[] = {"and", "or", "not", "true", "false", "epilogue", NULL};
     static const char *const generated[] = {"z", "acc", "stream", "workspace", "workspace_bytes", NULL};
     static const char *const called[] = {"fabs", "fabsf", "fmod", "fmodf", "int64_t", "NULL", "INT_MAX", "INT64_MAX",
                                          "SIZE_MAX", "INFINITY", "NAN", "errno", "printf", "puts", NULL};
@@ -71,9 +78,9 @@ const char *reserved_name(const char *name)
     for (int i = 0; i < LIMIT_COUNT; i++)
         if (strcmp(name, limit_name((enum limit)i)) == 0)
             return "a limit of the device";
-    if (in_words(name, functions))
-        return "a function of formulas";
-    if (in_words(name, words))
+    if (used_by_formulas(name))
+        return used_by_formulas(name);
+    if (strcmp(name, "epilogue") == 0)
         return "a word of formulas";
     if (in_words(name, generated))
         return "used by the code that lathe generates";
@@ -93,7 +100,7 @@ status read_new_name(struct reader *r, const struct kernel *k, const json_t *j, 
 {
     char *name = NULL;
     TRY(read_identifier(r, j, what, MAX_NAME, &name));
-    const char *use = reserved_name(name);
+    const char *use = r->p->space_alone ? used_by_formulas(name) : reserved_name(name);
     status s = LATHE_OK;
     if (use)
         s = read_fail(r, "'%s' cannot be %s's name: it is %s", name, what, use);

@@ -168,6 +168,8 @@ static status check_size(const struct problem *p, const struct value *slots, str
 
 status problem_check_size(const struct problem *p, struct err *e)
 {
+    if (p->space_alone)
+        return LATHE_OK;
     struct value *slots = mem_zalloc((size_t)p->scope.count + 1, sizeof *slots);
     problem_slots(p, slots);
     status s = check_size(p, slots, e);

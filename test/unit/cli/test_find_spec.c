@@ -137,10 +137,10 @@ static void not_found(void **state)
         {"gone.lua", "gone.lua: no such specification file"},
         {"some/where", "there is no specification 'some/where'\nthere are: " NAMES "; or give the path of a .lua file"},
         {"empty", "empty: the folder has no spec.lua\n"
-                  "SPEC is a .lua file, a folder with a spec.lua, or the name of one in a kernels directory"},
+                  "SPEC is a .lua or .json file, a folder with a spec.lua, or the name of one in a kernels directory"},
         {"notes", "there is no specification 'notes'\nthere are: " NAMES "; or give the path of a .lua file"},
         {"..", "..: the folder has no spec.lua\n"
-               "SPEC is a .lua file, a folder with a spec.lua, or the name of one in a kernels directory"},
+               "SPEC is a .lua or .json file, a folder with a spec.lua, or the name of one in a kernels directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err e;
@@ -162,9 +162,9 @@ static void no_file(void **state)
     assert_int_equal(mkfifo("pipes/spec.lua", 0600), 0);
     static const char *const cases[][2] = {
         {"loop.lua", "loop.lua: cannot open: Too many levels of symbolic links"},
-        {"pipe.lua", "pipe.lua: is no regular file\nSPEC is a .lua file"},
-        {"pipes", "pipes/spec.lua: is no regular file\nSPEC is a .lua file"},
-        {"/dev/null", "/dev/null: is no regular file\nSPEC is a .lua file"},
+        {"pipe.lua", "pipe.lua: is no regular file\nSPEC is a .lua or .json file"},
+        {"pipes", "pipes/spec.lua: is no regular file\nSPEC is a .lua or .json file"},
+        {"/dev/null", "/dev/null: is no regular file\nSPEC is a .lua or .json file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err e;

@@ -1,0 +1,99 @@
+# definitions.bats: search spaces in JSON, with constraints in Python's syntax, wherever a specification is read.
+load helper
+
+SPACES="$TREE/test/data/spaces"
+
+@test "the eight definitions have exactly as many valid configurations as they say" {
+    for file in "$SPACES"/*.json; do
+        case "$file" in *.t1.json) continue ;; esac
+        lathe space "$file" --count --json >count
+        [ "$(json count "j ->> 'kernels' ->> 0 ->> 'valid'")" = "$(json "$file" "j ->> 'valid'")" ]
+        [ "$(json count "j ->> 'kernels' ->> 0 ->> 'cartesian'")" = "$(json "$file" "j ->> 'cartesian'")" ]
+    done
+}
+
+@test "a T1 input, whose values are lists of Python" {
+    lathe space "$SPACES/hotspot_milo.t1.json" --count >count
+    grep -Eq "^hotspot +10 +4440000 +82984 " count
+    [ "$(head -1 count)" = "hotspot on any device" ]
+    lathe space "$SPACES/hotspot_milo.t1.json" --explain block_size_x=1024,block_size_y=32 >explained || true
+    grep -q "block_size_x \* block_size_y <= 1024" explained
+}
+
+# Random constraints over few values: Python itself says which combinations are valid. One that raises an exception there
+# refuses here.
+@test "constraints have the values that Python gives them" {
+    cat >make.py <<'PY'
+import itertools, json, random, sys
+random.seed(int(sys.argv[1]))
+params = {"a": [1, 2, 3, 4, 8], "b": [-3, 0, 2, 5], "x": [0.1, 0.5, -1.5, 3.0], "t": [True, False], "w": ["one", "two"]}
+def number(d):
+    if d == 0 or random.random() < 0.2:
+        return random.choice(["a", "b", "x", "a", "b", "2", "7", "-3", "0.25", "t", "1e2"])
+    k = random.randrange(12)
+    if k < 8:
+        return f"{number(d - 1)} {random.choice(['+', '-', '*', '/', '//', '%', '%', '//'])} {number(d - 1)}"
+    return [f"({number(d - 1)})", f"-{number(0)}", f"({condition(d - 1)})", f"({number(d - 1)} {random.choice(['and', 'or'])} {number(d - 1)})"][k - 8]
+def condition(d):
+    k = random.randrange(10) if d > 0 else random.choice([0, 1, 2, 9])
+    if k < 3:
+        return f"{number(d)} {random.choice(['<', '<=', '>', '>=', '==', '!='])} {number(d)}"
+    if k == 3:
+        return f"{number(d - 1)} {random.choice(['<', '<=', '!='])} {number(d - 1)} {random.choice(['<', '>=', '=='])} {number(d - 1)}"
+    if k == 4:
+        return f"{number(d - 1)} {random.choice(['in', 'not in'])} {random.choice(['[{}, {}]', '({}, {},)', '{{{}, {}}}'])}".format(number(0), number(0))
+    if k == 5:
+        return f"not {condition(d - 1)}" if random.random() < 0.5 else f"not ({condition(d - 1)})"
+    if k < 8:
+        return f"{condition(d - 1)} {random.choice(['and', 'or'])} {condition(d - 1)}"
+    if k == 8:
+        return f"({condition(d - 1)})"
+    return random.choice(["w == 'two'", "w in ['two', \"x\"]", "t", "not t", "a", "w != 3", "t == 1"])
+def holds(text, values):
+    try:
+        return bool(eval(text, {}, values))
+    except (ZeroDivisionError, OverflowError):
+        return False
+for i in range(60):
+    constraints = [condition(3) for _ in range(2)]
+    valid = sum(all(holds(c, dict(zip(params, v))) for c in constraints) for v in itertools.product(*params.values()))
+    json.dump({"parameters": params, "constraints": constraints, "valid": valid}, open(f"d{i}.json", "w"))
+PY
+    python3 -W ignore make.py 1
+    some=0
+    for file in d*.json; do
+        valid="$(json "$file" "j ->> 'valid'")"
+        split lathe space "$file" --list
+        if [ "$valid" = 0 ]; then
+            [ "$status" = 1 ] || { cat "$file"; return 1; }
+        else
+            [ "$(wc -l <.out)" = "$valid" ] || { cat "$file"; echo "$errors"; wc -l .out; return 1; }
+            some=$((some + 1))
+        fi
+    done
+    [ "$some" -gt 20 ]
+}
+
+@test "what a definition may not say is refused by name; so is running one" {
+    echo '{"parameters": {"a": [1, 2]}, "constraints": ["a > 0", "max(a, 2) == 2"]}' >d.json
+    fails 2 "d.json: constraint 2: \`max(a, 2) == 2\`: column 1: \`max(...)\` (a call) is not read" lathe space d.json
+    echo '{"parameters": {"a": [1, 2]}, "constraints": ["a / 0 > 1"]}' >d.json
+    fails 1 "a / 0 > 1" lathe space d.json
+    echo '{"parameters": {"a": [1, 2]}}' >d.json
+    fails 2 "d.json: type=f16: a definition in JSON asks for no setting" lathe space d.json --set type=f16
+    fails 2 "d.json is a space alone, without a kernel to run: check needs one" lathe check d.json
+    fails 2 "d.json is a space alone" lathe tune d.json
+    fails 2 "d.json is a space alone" lathe verify d.json --kernel d
+    fails 2 "no such specification file" lathe space e.json
+    lathe space d.json --where "a > 1" --list >list
+    [ "$(cat list)" = "d a=2" ]
+}
+
+@test "a space alone can be written in Lua too" {
+    cat >s.lua <<'LUA'
+return space { name = "s", params = { { "a", { 1, 2, 3 } }, { "b", { "x", "y" }, when = "a > 1" } },
+               let = { { "c", "a * 2" } }, constraints = { "c < 6" } }
+LUA
+    lathe space s.lua --list >list
+    [ "$(cat list)" = "s a=1"$'\n'"s a=2 b=x"$'\n'"s a=2 b=y" ]
+}
