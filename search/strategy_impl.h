@@ -1,6 +1,6 @@
 /* strategy_impl.h: what the files of the strategy share: strategy.c (ask and tell), strategy_load.c (scripts and their
  * options), strategy_tune.c (the script's `tune` and results), strategy_space.c (its `space`), strategy_config.c (its
- * configurations). */
+ * configurations), strategy_model.c (its `model`). */
 #ifndef LATHE_SEARCH_STRATEGY_IMPL_H
 #define LATHE_SEARCH_STRATEGY_IMPL_H
 
@@ -24,6 +24,7 @@ struct strategy {
     bool started, ended;
     bool asked;                 /* the last yield came from `tune` */
     uint64_t made;              /* objects made so far: their order as keys */
+    int models;                 /* that live */
     struct value *slots;        /* scratch, as many as the largest kernel needs */
     struct strbuf scratch;      /* texts on their way to Lua: here, so that a Lua error leaks nothing */
 };
@@ -65,6 +66,10 @@ const char *strategy_describe(lua_State *L, struct strategy *s, int at);
 
 void space_object_push(lua_State *L);
 void tune_object_push(lua_State *L);
+/* Makes the global `model`; for lua_host_call. */
+int model_open(lua_State *L);
+/* What argument `arg`, a result, says; pushes its configuration. */
+void result_check(lua_State *L, int arg, struct answer *out);
 
 /* A script, loaded: its host, with the prelude's module and the strategy's table on the stack. */
 struct script {

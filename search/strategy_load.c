@@ -99,8 +99,10 @@ status script_load(const char *name_or_file, size_t memory, double seconds, uint
         return st;
     }
     lua_State *L = lua_host_state(s.host); /* stack: module */
+    lua_pushcfunction(L, model_open);
+    st = lua_host_call(s.host, 0, 0, LATHE_STRATEGY, e);
     lua_pushcfunction(L, check_returned);
-    if (lua_host_load(s.host, s.text, strlen(s.text), s.chunk, e))
+    if (!st && lua_host_load(s.host, s.text, strlen(s.text), s.chunk, e))
         st = e->code = LATHE_STRATEGY;
     if (!st)
         st = lua_host_call(s.host, 0, 1, LATHE_STRATEGY, e);

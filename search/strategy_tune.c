@@ -63,6 +63,13 @@ static int result_index(lua_State *L)
     return 1;
 }
 
+void result_check(lua_State *L, int arg, struct answer *out)
+{
+    const struct result_object *r = luaL_checkudata(L, arg, RESULT);
+    *out = (struct answer){.outcome = r->outcome, .value = r->value, .seconds = r->seconds};
+    lua_getiuservalue(L, arg, 1);
+}
+
 /* stack: ..., configuration -> ..., result. Keeps the best. */
 static void push_result(lua_State *L, struct strategy *s, const struct answer *a)
 {

@@ -71,7 +71,7 @@ counts() { sql "SELECT group_concat(outcome || ' ' || n, ', ') FROM (SELECT outc
 
 @test "more trials than the space has: it ends when all are known" {
     few
-    for name in exhaustive random local; do
+    for name in exhaustive random local gp; do
         rm -f lathe.db*
         split lathe tune own $RUN --strategy $name --trials 1000 --json
         [ "$status" -eq 0 ]

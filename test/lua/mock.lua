@@ -3,10 +3,30 @@
 
 local M = { prelude = dofile("search/prelude.lua") }
 
+-- `model`, as far as a strategy can tell: what it proposes is free, and scores are at random. M.run sets `of`.
+local models = { of = nil }
+function models.gp(args)
+  local space, taken, left = models.of, {}, models.of:size(args.kernel)
+  local function draw()
+    if left == 0 then return nil end
+    local i = math.random(space:size(args.kernel))
+    while taken[space:at(i, args.kernel)] do i = i % space:size(args.kernel) + 1 end
+    return space:at(i, args.kernel)
+  end
+  return {
+    left = function() return left end,
+    spread = function(_, tries) assert(tries >= 1) return draw() end,
+    propose = function(_, how) assert(how[1]) return draw(), math.random() end,
+    assume = function(_, c) assert(not taken[c]) taken[c], left = true, left - 1 end,
+    tell = function(_, result) assert(taken[result.config]) end,
+  }
+end
+
 -- The strategy that a script returns.
 function M.load_text(text, name)
   local env = setmetatable({}, { __index = function(_, k)
     local found = M.prelude.strategy[k]
+    if k == "model" then found = models end
     if found == nil then found = _G[k] end
     if found == nil then error("unknown name " .. tostring(k), 2) end
     return found
@@ -87,6 +107,7 @@ end
 -- failed. Returns the configurations in the order asked for, the sizes of the batches, and whether it ended by itself.
 function M.run(strategy, space, options, cost, budget)
   local asked, batches = {}, {}
+  models.of = space
   local tune = {}
   function tune.evaluate_all(list)
     assert(#list > 0, "an empty list")

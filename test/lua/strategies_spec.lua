@@ -30,6 +30,7 @@ for _, case in ipairs {
   { "random" }, { "random", "batch=1" }, { "random", "batch=1000" },
   { "local" }, { "local", "kind=adjacent" }, { "local", "first=false" }, { "local", "batch=1" },
   { "local", "kind=adjacent", "first=false", "batch=3" },
+  { "gp" }, { "gp", "batch=5" }, { "gp", "batch=1000", "starts=1" },
 } do
   describe(table.concat(case, " "), function()
     local strategy, options = mock.load(case[1]), { table.unpack(case, 2) }
@@ -57,7 +58,7 @@ for _, case in ipairs {
       local _, batches = mock.run(strategy, space, options, bowl)
       local opt = mock.prelude.resolve(strategy, options)
       -- local asks for its kernels together, and for its starts at once
-      local size = strategy.options.starts and math.max(opt.batch, opt.starts) * #space:kernels() or opt.batch
+      local size = strategy.name == "local" and math.max(opt.batch, opt.starts) * #space:kernels() or opt.batch
       for _, n in ipairs(batches) do assert.is_true(n <= size) end
     end)
 

@@ -483,13 +483,13 @@ static void test_which_strategies_there_are(void **state)
     struct strategy_option o[8];
     assert_int_equal(run_named(1, "lokal", NULL, 1, 1, &t), LATHE_USAGE);
     assert_string_equal(
-        err.text, "there is no strategy 'lokal' (did you mean 'local'?); there are exhaustive, local, random, or give "
-                  "a file whose name ends in .lua");
+        err.text, "there is no strategy 'lokal' (did you mean 'local'?); there are exhaustive, gp, local, random, or "
+                  "give a file whose name ends in .lua");
     assert_int_equal(run_named(1, "/nonexistent/x.lua", NULL, 1, 1, &t), LATHE_IO);
     assert_contains(err.text, "/nonexistent/x.lua");
-    assert_int_equal(strategy_count(), 3);
-    assert_string_equal(strategy_name_at(1), "local");
-    assert_string_equal(strategy_name_at(3), "");
+    assert_int_equal(strategy_count(), 4);
+    assert_string_equal(strategy_name_at(2), "local");
+    assert_string_equal(strategy_name_at(4), "");
     for (int i = 0; i < strategy_count(); i++) {
         assert_true(strlen(strategy_summary_at(i)) > 10);
         int n = strategy_declared_options(strategy_name_at(i), o, 8);
@@ -503,6 +503,56 @@ static void test_which_strategies_there_are(void **state)
     assert_string_equal(o[0].text_default, "8");
     assert_string_equal(o[0].range, "1..100000");
     assert_int_equal(strategy_declared_options("nothing", o, 8), -1);
+}
+
+/* Models ----------------------------------------------------------------------------------------------------------*/
+
+static void test_models(void **state)
+{
+    check_body(WRAP("local m = model.gp { kernel = 'k1', candidates = 100 }\n"
+               "local all, told = m:left(), {}\n"
+               "assert(all == space:size('k1') and m:predict(space:at(1)) == nil)\n"
+               "for i = 1, 6 do local c = m:spread(10) m:assume(c) assert(m:left() == all - i)\n"
+               "  told[i] = tune.evaluate(c) m:tell(told[i]) end\n"
+               "assert(m:left() == all - 6)\n"
+               "local value, deviation, seconds = m:predict(space:at(1))\n"
+               "assert(value > 0 and deviation > 0 and seconds > 0)\n"
+               "for _, how in ipairs { { 'ei', best = tune.best.value }, { 'lcb', kappa = 3 }, { 'mean' } } do\n"
+               "  local c, score = m:propose(how)\n"
+               "  assert(c.kernel == 'k1' and score == score)\n"
+               "  for _, r in ipairs(told) do assert(r.config ~= c) end end\n"
+               "for i = 1, 1000 do model.gp { kernel = 'k2' } if i % 100 == 0 then tune.evaluate(space:at(1)) end\n"
+               "  local junk = {} for j = 1, 300 do junk[j] = ('x'):rep(1000) .. j end end"));
+}
+
+static void test_misused_models(void **state)
+{
+    static const char *const cases[][2] = {
+        {"model.gp {}", "there are 2 kernels; name one"},
+        {"model.gp { kernel = 'k3' }", "there is no kernel 'k3'"},
+        {"model.gp { kernel = 'k1', candidate = 3 }",
+         "model.gp has no argument 'candidate'; did you mean 'candidates'"},
+        {"model.gp { kernel = 'k1', candidates = 3 }", "candidates is a number from 16"},
+        {"model.gp { kernel = 'k1', candidates = 'x' }", "not the string 'x'"},
+        {"model.gp(7)", "table expected"},
+        {"model.forest {}", "forest"},
+        {"local m = model.gp { kernel = 'k1' } m:ask()", "a model has no field 'ask'"},
+        {"local m = model.gp { kernel = 'k1' } m.left()", "with a colon"},
+        {"local m = model.gp { kernel = 'k1' } m:assume(space:at(space:size()))", "the configuration is one of k2"},
+        {"local m = model.gp { kernel = 'k1' } m:assume(7)", "configuration expected"},
+        {"local m = model.gp { kernel = 'k1' } m:tell(space:at(1))", "result expected"},
+        {"local m = model.gp { kernel = 'k1' } m:propose { 'best' }", "is an acquisition, not 'best'"},
+        {"local m = model.gp { kernel = 'k1' } m:propose {}", "is an acquisition, not 'nil'"},
+        {"local m = model.gp { kernel = 'k1' } m:propose { 'ei', best = -1 }", "best is a number from 0"},
+        {"local m = model.gp { kernel = 'k1' } m:propose { 'ei', bets = 1 }", "did you mean 'best'"},
+        {"local m = model.gp { kernel = 'k1' } m:spread(0)", "from 1 to 10000"},
+        {"local t = {} for i = 1, 300 do t[i] = model.gp { kernel = 'k1' } end", "there are 256 models already"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = mem_printf(WRAP("%s"), cases[i][0]);
+        fails_with(text, cases[i][1]);
+        mem_free(text);
+    }
 }
 
 /* The built-in ones -----------------------------------------------------------------------------------------------*/
@@ -538,6 +588,9 @@ static void test_every_member_is_visited_once(void **state)
         check_each_once("local", "kind=adjacent", seed);
         check_each_once("local", "first=false batch=1", seed);
         check_each_once("local", "first=false kind=adjacent batch=1000", seed);
+        check_each_once("gp", NULL, seed);
+        check_each_once("gp", "batch=7 starts=1 candidates=16", seed);
+        check_each_once("gp", "batch=1000", seed);
     }
 }
 
@@ -553,8 +606,8 @@ static void test_exhaustive_goes_in_order(void **state)
 
 static void test_the_seed_decides(void **state)
 {
-    static const char *const names[] = {"random", "local"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const names[] = {"random", "local", "gp"};
+    for (int i = 0; i < 3; i++) {
         struct trace a, b, c;
         assert_int_equal(run_named(2, names[i], NULL, 5, 60, &a), LATHE_OK);
         assert_int_equal(run_named(2, names[i], NULL, 5, 60, &b), LATHE_OK);
@@ -604,15 +657,15 @@ static void test_random_on_a_huge_space(void **state)
     char *text = sb_take(&b);
     struct problem *p = fixture_problem((const char *const *)&text, 1);
     struct space *space = fixture_space(p, 0);
-    for (int i = 0; i < 2; i++) {
+    static const char *const names[] = {"random", "local", "gp"};
+    for (int i = 0; i < 3; i++) {
         struct strategy *s;
         const struct proposal *batch;
         int n;
         double start = clock_seconds();
-        assert_int_equal(
-            strategy_open_limited(i ? "local" : "random", NULL, 0, &space, 1, 1, (size_t)32 << 20, 2, &s, &err),
-            LATHE_OK);
-        for (int total = 0; total < 2000; total += n) {
+        assert_int_equal(strategy_open_limited(names[i], NULL, 0, &space, 1, 1, (size_t)32 << 20, 2, &s, &err),
+                         LATHE_OK);
+        for (int total = 0; total < (i < 2 ? 2000 : 120); total += n) {
             assert_int_equal(strategy_ask(s, &batch, &n, &err), LATHE_OK);
             assert_true(n > 0);
             for (int j = 0; j < n; j++)
@@ -649,6 +702,8 @@ int main(void)
         cmocka_unit_test(test_a_large_batch),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_which_strategies_there_are),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_misused_models),
         cmocka_unit_test(test_every_member_is_visited_once),
         cmocka_unit_test(test_exhaustive_goes_in_order),
         cmocka_unit_test(test_the_seed_decides),

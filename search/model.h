@@ -1,0 +1,58 @@
+/* model.h: what a strategy believes about one kernel's space: a Gaussian process (gp.h) of log time and log cost over
+ * its configurations, which proposes what to try next.
+ *
+ * A configuration is its index in the space (space.h). It is free until it is assumed (proposed, not yet known) or
+ * told; only free ones are ever proposed. Times are in milliseconds, costs in seconds; inside both are logarithms. A
+ * failure counts as slow as the slowest time that was told. Parameters are learned anew whenever a tenth more is known.
+ *
+ * Candidates are all configurations of a small space; of a larger one a random sample, drawn anew whenever the
+ * parameters are learned, and the neighbours of the best. */
+#ifndef LATHE_SEARCH_MODEL_H
+#define LATHE_SEARCH_MODEL_H
+
+#include "search/space.h"
+
+struct model;
+
+enum acquisition {
+    ACQUIRE_EI,                 /* ln of the improvement expected over `best`, in ln ms (Jones, Schonlau, Welch, 1998) */
+    ACQUIRE_LCB,                /* - (mean - kappa * deviation), in ln ms (Cox, John, 1992) */
+    ACQUIRE_MEAN                /* - mean, in ln ms */
+};
+
+struct acquire {
+    enum acquisition kind;
+    double best;                /* ms: the time to beat; EI */
+    double kappa;               /* deviations; LCB */
+    double cost;                /* subtracted: this times the predicted ln seconds of the trial */
+};
+
+struct prediction {
+    double value;               /* ms: the median */
+    double deviation;           /* of ln ms */
+    double seconds;             /* of the trial: the median */
+};
+
+/* Both are borrowed. `candidates`: how many configurations are looked at at most, > 0. */
+struct model *model_new(const struct space *s, struct rng *r, int candidates);
+void model_free(struct model *m);                   /* NULL is fine */
+
+bool model_is_free(const struct model *m, uint64_t index);
+uint64_t model_free_count(const struct model *m);   /* configurations that are */
+
+/* A free configuration, far from those that are not: of `tries` random ones that with the largest distance (the sum
+ * over parameters) to the nearest of them (Johnson, Moore, Ylvisaker, 1990). False: none is free. */
+bool model_spread(struct model *m, int tries, uint64_t *index);
+/* The free candidate of the largest score; ties go to the lowest. False: none is free. While nothing that ran is known
+ * it is a random one, of score -infinity. */
+bool model_propose(struct model *m, const struct acquire *a, uint64_t *index, double *score);
+
+/* A free configuration is being tried: until it is told, the model takes its own prediction for the result. */
+void model_assume(struct model *m, uint64_t index);
+/* What came of a trial; value only where ok. A second result of one configuration is ignored. */
+void model_tell(struct model *m, uint64_t index, bool ok, double value, double seconds);
+
+/* False: nothing that ran is known yet. */
+bool model_predict(struct model *m, uint64_t index, struct prediction *out);
+
+#endif

@@ -1,0 +1,66 @@
+-- gp: a Gaussian process learns the time and the cost of configurations; the next trial is where it promises most.
+--
+-- Each kernel has a model of its own; all speak of milliseconds, so that the promises of kernels can be compared. The
+-- first trials of each are spread over its space. Then three ways to weigh a promise take turns: the improvement
+-- expected, an optimistic guess, and the prediction itself; each less where the trial would take long.
+
+return strategy {
+  name = "gp",
+  summary = "model-guided: a Gaussian process over the parameters of each kernel",
+  options = {
+    starts = integer { 4, min = 1, max = 1000, help = "trials of each kernel before its model is asked, spread out" },
+    batch = integer { 1, min = 1, max = 1000, help = "configurations asked for at once" },
+    kappa = number { 2, min = 0, max = 100, help = "deviations below the mean that the optimistic guess is" },
+    cost = number { 0.5, min = 0, max = 10, help = "how much the cost of a trial counts: the power of its seconds" },
+    tries = integer { 30, min = 1, max = 10000, help = "random configurations of which the start takes the furthest" },
+    candidates = integer { 20000, min = 16, max = 1000000, help = "configurations of a kernel compared for a trial" },
+  },
+  run = function(tune, space, opt)
+    local kernels, cycle, turn = {}, { "ei", "lcb", "mean" }, 0
+    for i, name in ipairs(space:kernels()) do
+      local model = model.gp { kernel = name, candidates = opt.candidates }
+      kernels[i] = { model = model, tried = 0, ok = 0 }
+      kernels[name] = kernels[i]
+    end
+
+    -- The kernel that is owed a trial: its starts; later, while none of its configurations ran, each time that the
+    -- others together had as many again.
+    local function owed(total)
+      local who
+      for _, k in ipairs(kernels) do
+        local waits = k.tried < opt.starts or k.ok == 0 and (#kernels == 1 or total >= 2 * k.tried * #kernels)
+        if waits and k.model:left() > 0 and (not who or k.tried < who.tried) then who = k end
+      end
+      return who
+    end
+
+    local function most_promising()
+      local who, what, most
+      local how = { cycle[turn % #cycle + 1], best = tune.best and tune.best.value, kappa = opt.kappa, cost = opt.cost }
+      turn = turn + 1
+      for _, k in ipairs(kernels) do
+        local config, score = k.model:propose(how)
+        if config and (not most or score > most) then who, what, most = k, config, score end
+      end
+      return who, what
+    end
+
+    local total = 0
+    while true do
+      local batch = {}
+      while #batch < opt.batch do
+        local k, config = owed(total), nil
+        if k then config = k.model:spread(opt.tries) else k, config = most_promising() end
+        if not config then break end
+        k.model:assume(config)
+        k.tried, total, batch[#batch + 1] = k.tried + 1, total + 1, config
+      end
+      if #batch == 0 then return end
+      for _, result in ipairs(tune.evaluate_all(batch)) do
+        local k = kernels[result.config.kernel]
+        k.model:tell(result)
+        if result.ok then k.ok = k.ok + 1 end
+      end
+    end
+  end,
+}
