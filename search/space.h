@@ -33,6 +33,14 @@ void space_at(const struct space *s, uint64_t index, config_choice *out);   /* i
 int64_t space_index(const struct space *s, const config_choice *c);
 uint64_t space_random(const struct space *s, struct rng *r);    /* a uniform index */
 
+/* All members in order, at the cost of what changes from one to the next. */
+struct space_cursor;
+struct space_cursor *space_cursor_open(const struct space *s);      /* before the first member */
+/* To the next member: the first parameter whose choice may differ (0 at first), or -1 at the end. */
+int space_cursor_next(struct space_cursor *c);
+const config_choice *space_cursor_choice(const struct space_cursor *c);     /* valid until the next call */
+void space_cursor_close(struct space_cursor *c);
+
 /* Indices of the valid neighbours of a member, in parameter order then value order (as written); *out is mem_free'd by
  * the caller. Returns their number. */
 int space_neighbours(const struct space *s, const config_choice *c, enum neighbourhood kind, uint64_t **out);

@@ -40,7 +40,7 @@ static uint64_t value_bits(struct value v)
         memcpy(&bits, &v.f, sizeof bits);
     else if (v.type == VALUE_STRING)
         bits = (uint64_t)(uintptr_t)v.s;
-    else
+    else if (v.type != VALUE_NONE)
         bits = v.type == VALUE_BOOL ? v.b : (uint64_t)v.i;
     return bits;
 }
@@ -127,15 +127,19 @@ static status try_level(struct builder *b, int level, int *refuser)
     const struct space_plan *p = &b->plan;
     *refuser = -1;
     for (int i = p->first_op[level + 1]; i < p->first_op[level + 2]; i++) {
-        const struct space_op *op = &p->ops[i];
-        bool yes = true;
-        status s = op->is_let
-                       ? expr_eval(b->k->lets[op->index].expr, b->slots, &b->slots[b->k->first_let + op->index], NULL)
-                       : expr_eval_bool(b->k->constraints[op->index].expr, b->slots, &yes, NULL);
-        if (s && op->is_let)
-            return cannot_evaluate(b, &b->k->lets[op->index], level);
-        if (s || !yes) {                    /* a constraint that cannot be evaluated refuses: config.h */
-            *refuser = op->index;
+        if (p->ops[i].is_value) {
+            const struct space_value *v = &p->values[p->ops[i].index];
+            if (!expr_eval(v->expr, b->slots, &b->slots[v->slot], NULL))
+                continue;
+            if (v->let >= 0)
+                return cannot_evaluate(b, &b->k->lets[v->let], level);
+            b->slots[v->slot] = (struct value){.type = VALUE_NONE};
+        } else {
+            const struct space_condition *c = &p->conditions[p->ops[i].index];
+            bool yes;
+            if (!expr_eval_bool(c->expr, b->slots, &yes, NULL) && yes)
+                continue;
+            *refuser = c->constraint;       /* one that cannot be evaluated refuses: config.h */
             break;
         }
     }
@@ -232,7 +236,7 @@ static void open_builder(struct builder *b)
     int widest_key = 0;
     space_plan_make(k, &b->plan);
     b->nrefused = k->nconstraints + 1;
-    b->slots = mem_alloc((size_t)k->scope.count * sizeof *b->slots);
+    b->slots = mem_zalloc((size_t)b->plan.nslots, sizeof *b->slots);
     memcpy(b->slots, b->s->fixed, (size_t)k->scope.count * sizeof *b->slots);
     b->choice = mem_zalloc(n, sizeof *b->choice);
     b->weight = mem_zalloc(n + 1, sizeof *b->weight);

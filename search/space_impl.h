@@ -35,14 +35,30 @@ struct space {
     double inactive;            /* combinations that differ from another in an inactive parameter only */
 };
 
-/* What is needed when, worked out before building. Levels run from -1 (before the first parameter) to nparams - 1; a
- * constraint's level is that of the last parameter it depends on, itself or through lets. */
+/* What is needed when, worked out before building. Levels run from -1 (before the first parameter) to nparams - 1; the
+ * level of a formula is that of the last parameter it depends on, itself or through lets. Constraints are split at their
+ * `and`s into conditions. What a condition or a let needs of earlier levels is a value of its own, a part, so that states
+ * can meet where the parts are equal though the choices are not. */
+struct space_value {
+    struct expr *expr;          /* owned */
+    int slot;                   /* a let's own, or from scope.count on */
+    int level;
+    int let;                    /* -1: a part, which may turn out not to be computable and then is VALUE_NONE */
+};
+struct space_condition {
+    struct expr *expr;          /* owned */
+    int level, constraint;
+};
 struct space_op {
-    bool is_let;                /* else a constraint */
+    bool is_value;              /* else a condition */
     int index;
 };
 struct space_plan {
-    int levels;                 /* nparams + 1 */
+    int nslots;                 /* scope.count and the parts */
+    struct space_value *values; /* lets that are needed first, in their order; a part after those that it needs */
+    int nvalues, values_cap;
+    struct space_condition *conditions;
+    int nconditions, conditions_cap;
     struct space_op *ops;       /* of level l: ops[first_op[l + 1] .. first_op[l + 2]) */
     int *first_op;
     int *keys;                  /* the slots that all from level l on depends on: keys[first_key[l] ..

@@ -116,62 +116,6 @@ static void count_text(const struct view *v, struct strbuf *b)
     }
 }
 
-/* Appends one configuration as a line. */
-static void list_line(const struct member *m, uint64_t index, const config_choice *choice, struct value *slots,
-                      bool json, struct strbuf *b)
-{
-    if (json) {
-        json_t *j = json_pack("{s:s, s:I, s:o}", "kernel", m->kernel->name, "index", (json_int_t)index, "configuration",
-                              config_to_json(m->kernel, slots, choice));
-        json_line(b, j);
-        json_decref(j);
-        return;
-    }
-    sb_addf(b, "%s ", m->kernel->name);
-    config_print(b, m->kernel, slots, choice);
-}
-
-/* Written in pieces, so that a large space needs no memory and `| head` ends it. */
-static status list_member(const struct view *v, const struct member *m, bool json, bool *first, struct err *e)
-{
-    enum { PIECE = 1 << 16 };
-    const struct kernel *k = m->kernel;
-    config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
-    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
-    struct strbuf b = {0};
-    status s = LATHE_OK;
-    kernel_slots_fixed(v->problem, k, &v->target, slots);
-    for (uint64_t i = 0; s == LATHE_OK && i < space_size(m->space) && !out_reader_gone(); i++) {
-        space_at(m->space, i, choice);
-        s = kernel_slots_config(k, choice, slots, e);
-        if (s != LATHE_OK)
-            break;
-        sb_add(&b, *first ? "" : json ? ",\n" : "\n");
-        *first = false;
-        list_line(m, i, choice, slots, json, &b);
-        if (b.len > PIECE)
-            s = out_buffer(&b, e);
-    }
-    if (s == LATHE_OK)
-        s = out_text(sb_str(&b), b.len, e);
-    sb_free(&b);
-    mem_free(slots);
-    mem_free(choice);
-    return s;
-}
-
-static status list(const struct view *v, bool json, struct err *e)
-{
-    bool first = true;
-    status s = json ? out_text("[\n", 2, e) : LATHE_OK;
-    for (int i = 0; s == LATHE_OK && i < v->count; i++)
-        if (v->members[i].space)
-            s = list_member(v, &v->members[i], json, &first, e);
-    if (s == LATHE_OK)
-        s = json ? out_text("\n]\n", 3, e) : out_text("\n", 1, e);
-    return s;
-}
-
 static status nothing_valid(const struct view *v, struct err *e)
 {
     struct strbuf b = {0};
@@ -196,7 +140,7 @@ static status space_run(const struct cli *cli, void *p, struct err *e)
         if (all_empty(&v)) {
             s = nothing_valid(&v, e);
         } else if (args->list) {
-            s = list(&v, args->json, e);
+            s = space_list_run(&v, args->json, e);
         } else if (args->json) {
             s = count_json(&v, e);
         } else {

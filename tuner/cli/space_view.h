@@ -1,5 +1,5 @@
-/* space_view.h: what `lathe space` looks at: a specification at a size, on a target. Its three answers (count, list,
- * explain) are in cmd_space.c and space_explain.c. */
+/* space_view.h: what `lathe space` looks at: a specification at a size, on a target. Its answers are in
+ * cmd_space.c (count), space_list.c and space_explain.c. */
 #ifndef LATHE_CLI_SPACE_VIEW_H
 #define LATHE_CLI_SPACE_VIEW_H
 
@@ -37,6 +37,9 @@ void view_close(struct view *v);
 
 /* Is this kernel asked about? Baselines only by name: they have nothing to choose. */
 bool view_wants(const struct kernel *k, const struct space_args *args);
+
+/* --list: every configuration of the opened spaces, a line each. */
+status space_list_run(const struct view *v, bool json, struct err *e);
 
 /* --explain: whether one configuration is valid, or what refuses it. LATHE_NOTHING without a message if refused. */
 status space_explain_run(const struct view *v, const struct space_args *args, struct err *e);

@@ -74,6 +74,21 @@ status expr_eval_int(const struct expr *x, const struct value *slots, int64_t *o
 status expr_eval_double(const struct expr *x, const struct value *slots, double *out, struct err *e);
 status expr_eval_bool(const struct expr *x, const struct value *slots, bool *out, struct err *e);
 
+/* Taking an expression apart, for whoever knows some slots earlier than others. level[]: when each slot's value is known.
+ * slot(): takes over a part whose value is known earlier than the whole's, and gives the slot where its value will be
+ * (VALUE_NONE there if it cannot be evaluated: whatever then needs it fails, and the whole fails or not as before). */
+struct expr_cut {
+    const int *level;
+    int (*slot)(void *ctx, struct expr *part);
+    void *ctx;
+};
+/* x with each largest operation in it whose slots are all of levels before `below` replaced by its slot. New, bound.
+ * The root is no part, if x itself is of level `below`. */
+struct expr *expr_cut(const struct expr *x, int below, const struct expr_cut *cut);
+/* x is `a and b and ...`: its conditions, from the left, each new and bound, in a new array. Gives their number. */
+int expr_conjuncts(const struct expr *x, struct expr ***out);
+bool expr_same(const struct expr *a, const struct expr *b);             /* the same operations on the same slots */
+
 /* Appends "smem <= max_shared: 262144 <= 232448" : the text and, if there are names, the text with their values. */
 void expr_explain(struct strbuf *b, const struct expr *x, const struct value *slots);
 

@@ -1,7 +1,8 @@
 /* expr_ast.h: what the files of the expression language share; private to tuner/model/expr*.c.
  *
  * expr_lex.c cuts the text into tokens, expr_parse.c builds the tree, expr_bind.c resolves names and types,
- * expr_compile.c turns the tree into code, expr_eval.c runs it; expr_explain.c prints it for people, expr_print_c.c as
+ * expr_compile.c turns the tree into code, expr_eval.c runs it, expr_split.c makes trees of parts of one;
+ * expr_explain.c prints it for people, expr_print_c.c as
  * C, with what expr_fold.c finds out about constants.
  *
  * Invariants of the tree:

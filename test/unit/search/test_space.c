@@ -127,6 +127,22 @@ static void check_neighbours(struct space *s, struct listing *l, int at, enum ne
     mem_free(got);
 }
 
+/* The members in order, each with the first parameter that changed. */
+static void check_cursor(struct space *s, struct listing *l)
+{
+    struct space_cursor *c = space_cursor_open(s);
+    const size_t n = (size_t)l->k->nparams;
+    for (int i = 0; i < l->n; i++) {
+        int first = space_cursor_next(c), wanted = 0;
+        assert_memory_equal(space_cursor_choice(c), member(l, i), n * sizeof(config_choice));
+        while (i > 0 && wanted < l->k->nparams && member(l, i)[wanted] == member(l, i - 1)[wanted])
+            wanted++;
+        assert_int_equal(first, wanted);
+    }
+    assert_int_equal(space_cursor_next(c), -1);
+    space_cursor_close(c);
+}
+
 static void check_space(struct space *s, const struct problem *p)
 {
     const struct kernel *k = space_kernel(s);
@@ -137,6 +153,7 @@ static void check_space(struct space *s, const struct problem *p)
     for (int i = 0; i < k->nconstraints; i++)
         refused += s->refused[i];
     assert_true(refused == space_cartesian(s));
+    check_cursor(s, &l);
     for (int i = 0; i < l.n; i++) {
         struct strbuf why = {0};
         space_at(s, (uint64_t)i, c);
@@ -211,11 +228,15 @@ static void add_random_constraint(struct strbuf *b, int nparams, int nlets)
             snprintf(name[i], sizeof name[i], "l%d", draw(nlets));
         else
             snprintf(name[i], sizeof name[i], "P%d", draw(nparams));
-    switch (draw(5)) {
+    switch (draw(7)) {
     case 0: sb_addf(b, "'%s * %s <= %d'", name[0], name[1], 4 + draw(20)); break;
     case 1: sb_addf(b, "'%s %% %s == 0'", name[0], name[1]); break;
     case 2: sb_addf(b, "'%s != %s or %s > %d'", name[0], name[1], name[2], 1 + draw(3)); break;
     case 3: sb_addf(b, "'%s + %s + %s < %d'", name[0], name[1], name[2], 8 + draw(20)); break;
+    case 4: sb_addf(b, "'(%s * %s + 1) %% 3 != %d and %s != 3'", name[0], name[1], draw(3), name[2]); break;
+    case 5: /* cannot be evaluated where it is not short-cut and the divisor is 0: refuses */
+        sb_addf(b, "'%s == 2 or 12 // (%s - %s) > %d'", name[0], name[1], name[2], draw(4) - 2);
+        break;
     default: sb_addf(b, "'%s >= %d or %s < 3'", name[0], 1 + draw(2), name[1]); break;
     }
 }
