@@ -172,6 +172,8 @@ bool space_explain(const struct space *s, const config_choice *c, struct strbuf 
     if (space_slots(s, c, slots, &e)) {
         sb_add(why, e.text);
     } else if (kernel_allows(k, slots, why)) {
+        if (s->listed)
+            sb_add(why, "not in the list of configurations that the space is made of");
         for (int i = 0; i < k->nparams && !inactive; i++) {
             inactive = c[i] != 0 && !param_active(k, i, slots);
             if (inactive) {

@@ -30,6 +30,7 @@ struct space {
     uint32_t nnodes, node_cap, nedges, edge_cap;
     uint32_t root;
     uint64_t size;
+    bool listed;                /* made by space_of_list */
     double cartesian;
     double *refused;            /* combinations that each constraint refused first */
     double inactive;            /* combinations that differ from another in an inactive parameter only */

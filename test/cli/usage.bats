@@ -83,7 +83,7 @@ load helper
 
 @test "arguments: missing, too many" {
     fails 2 "tune: SPEC is missing" lathe tune
-    fails 2 "usage: lathe tune [options] SPEC" lathe tune
+    fails 2 "usage: lathe tune [options] [SPEC]" lathe tune
     fails 2 "query: SQL is missing" lathe query
     fails 2 "best: unexpected argument 'linear'" lathe best linear
     fails 2 "tune: unexpected argument 'two'" lathe tune one two

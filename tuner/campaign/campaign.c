@@ -21,6 +21,8 @@ void campaign_interrupt(void)
     strategy_interrupt();
 }
 
+bool campaign_interrupted(void) { return interrupt_flag != 0; }
+
 void campaign_emit(struct campaign *c, struct campaign_event *ev)
 {
     c->progress.seconds = clock_seconds() - c->started;
@@ -309,6 +311,9 @@ static status nothing_found(const struct campaign *c, struct err *e)
 status campaign_run(const struct campaign_request *r, struct campaign_summary *out, struct err *e)
 {
     struct campaign_request own = *r;
+    interrupt_flag = 0;
+    *out = (struct campaign_summary){0};
+    if (r->recording) return campaign_replay(r, out, e);
     if (own.compile_workers < 1) own.compile_workers = default_workers();
     struct campaign *c = mem_zalloc(1, sizeof *c);
     c->request = &own;
@@ -319,8 +324,6 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     c->leaders = mem_zalloc((size_t)(r->top > 0 ? r->top : 1) + 1, sizeof *c->leaders);
     if (own.top < 1) own.top = 0;
     default_progress(c);
-    *out = (struct campaign_summary){0};
-    interrupt_flag = 0;
 
     status s = open_all(c, e);
     if (!s) s = run_all(c, out, e);

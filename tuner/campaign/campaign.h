@@ -8,6 +8,7 @@
 #include "db/store.h"
 #include "model/problem.h"
 #include "model/result.h"
+#include "replay/recording.h"
 #include "search/strategy.h"
 
 enum campaign_event_kind {
@@ -50,6 +51,8 @@ struct campaign_request {
     const char *const *baselines;   /* names; nbaselines 0: those that the specification has as usual */
     int nbaselines;
     const char *device;             /* NULL: dev_default() */
+    const struct recording *recording;  /* what is replayed in place of a device; NULL: nothing */
+    bool recorded_space;            /* the problem is replay_problem's, and the space what was recorded */
     const char *strategy;           /* name or file; NULL: "local" */
     char *const *options;           /* "name=value" */
     int noptions;
@@ -57,7 +60,7 @@ struct campaign_request {
     double seconds;
     uint64_t seed;
     enum inputs inputs;             /* what verification and timing run on; its tolerance is the problem's */
-    const char *db;                 /* path */
+    const char *db;                 /* path; a replay's may be NULL: nothing is stored */
     int compile_workers;            /* 0: one a core, less one */
     double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */
     int top;                        /* entries of the final; 0: no final */
@@ -70,8 +73,9 @@ struct campaign_request {
 
 struct campaign_summary {
     int64_t id;
-    int64_t winner_trial;           /* 0: none */
+    int64_t winner_trial;           /* 0: none; a replay without a database: its number */
     bool interrupted;
+    struct campaign_progress progress;  /* of a replay, at its end; device is NULL */
 };
 
 /* Returns LATHE_OK (also when interrupted by the user: summary->interrupted), LATHE_NOTHING when no configuration was

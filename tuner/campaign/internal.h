@@ -2,7 +2,8 @@
  *
  * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
  * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes
- * configurations through compiling and the device; final.c measures the leaders again. Callbacks from the event loop only
+ * configurations through compiling and the device; final.c measures the leaders again; replay_campaign.c is all of that for a
+ * recording. Callbacks from the event loop only
  * note what happened; every decision is made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
 #define LATHE_CAMPAIGN_INTERNAL_H
@@ -67,6 +68,11 @@ struct campaign {
     bool interrupted;
     struct err err;
 };
+
+/* The user asked the running campaign to end. */
+bool campaign_interrupted(void);
+/* replay_campaign.c: a campaign whose request has a recording. */
+status campaign_replay(const struct campaign_request *r, struct campaign_summary *out, struct err *e);
 
 void campaign_emit(struct campaign *c, struct campaign_event *ev);
 void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/select.h"
+#include "cli/tune_replay.h"
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,13 +26,14 @@ struct tune_args {
 
 #define AT(member) .offset = offsetof(struct tune_args, member)
 static const struct option_row tune_options[] = {
-    SPEC_ROW(struct tune_args, spec),
+    {"SPEC", .kind = OPTION_WANTED, AT(spec.name),
+     .help = "a specification file, its folder with a spec.lua, or a name in kernels/; a recording needs none"},
     {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels),
      .help = "tune this kernel; may be repeated (default: every one that the device can run)"},
     {"baseline", .arg = "NAME", .kind = OPTION_TEXTS, AT(baselines),
      .help = "time this baseline beside; may be repeated (default: the specification's usual ones)"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
-     .help = "cuda:N or host (default: the first CUDA GPU, else host)"},
+     .help = "cuda:N, host, or replay:FILE, a recording (default: the first CUDA GPU, else host)"},
     {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = "local",
      .help = "how to search: one of those below, or a FILE.lua"},
     {"option", .arg = "K=V", .kind = OPTION_TEXTS, AT(options), .help = "an option of the strategy; may be repeated"},
@@ -53,7 +55,8 @@ static const struct option_row tune_options[] = {
      .help = "how long one configuration may take before it is killed"},
     {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
      .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
-    OPTION_DB(struct tune_args, db),
+    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
+     .help = "the database; none: a replay stores nothing"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "the result as one JSON object"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
     {0},
@@ -182,8 +185,13 @@ static status report(const struct tune_args *args, int64_t id, struct err *e)
     return s;
 }
 
+static bool is_stored(const struct tune_args *args)
+{
+    return strcmp(args->db, "none") != 0;
+}
+
 static status run_campaign(const struct cli *cli, const struct tune_args *args, struct problem *p, enum inputs inputs,
-                           struct campaign_summary *summary, struct err *e)
+                           const struct replay_input *replay, struct campaign_summary *summary, struct err *e)
 {
     struct progress progress;
     progress_init(&progress, stderr, args->quiet);
@@ -194,6 +202,8 @@ static status run_campaign(const struct cli *cli, const struct tune_args *args, 
         .baselines = (const char *const *)args->baselines.items,
         .nbaselines = args->baselines.count,
         .device = args->device,
+        .recording = replay ? replay->recording : NULL,
+        .recorded_space = replay && replay->recorded_space,
         .strategy = args->strategy,
         .options = args->options.items,
         .noptions = args->options.count,
@@ -201,7 +211,7 @@ static status run_campaign(const struct cli *cli, const struct tune_args *args, 
         .seconds = args->seconds,
         .seed = (uint64_t)args->seed,
         .inputs = inputs,
-        .db = args->db,
+        .db = is_stored(args) ? args->db : NULL,
         .compile_workers = (int)args->workers,
         .time_limit = args->time_limit,
         .top = (int)args->top,
@@ -241,6 +251,41 @@ static status conclude(const struct tune_args *args, status s, const struct camp
     return err_set(e, s, "%.1500s\nwhat was measured is kept: campaign %lld of %.300s", failure.text, id, args->db);
 }
 
+/* What only a real device can do. */
+static status check_replay(const struct tune_args *args, enum inputs inputs, struct err *e)
+{
+    const char *what = args->sanitize                  ? "--sanitize"
+                       : args->tolerances.count        ? "--tolerance"
+                       : inputs != INPUTS_default      ? "--inputs"
+                       : args->baselines.count         ? "--baseline"
+                                                       : NULL;
+    return what ? err_set(e, LATHE_USAGE, "%s: nothing is run where a recording is replayed", what) : LATHE_OK;
+}
+
+static status tune_replay(const struct cli *cli, const struct tune_args *args, enum inputs inputs, struct err *e)
+{
+    struct replay_input in;
+    struct campaign_summary summary = {0};
+    status s = check_replay(args, inputs, e);
+    if (s == LATHE_OK)
+        s = replay_load(replay_place(args->device), args->kernels.count ? args->kernels.items[0] : NULL, &args->spec,
+                        cli->self, &in, e);
+    if (s != LATHE_OK)
+        return s;
+    s = run_campaign(cli, args, in.problem, inputs, &in, &summary, e);
+    if (is_stored(args)) {
+        s = conclude(args, s, &summary, e);
+    } else if (s == LATHE_OK || s == LATHE_NOTHING) {
+        struct err failure = {0};
+        if (summary.progress.trials && replay_report(&in, &summary, args->json, &failure) != LATHE_OK)
+            s = (*e = failure, failure.code);
+        else if (summary.interrupted)
+            s = err_set(e, LATHE_INTERRUPTED, "interrupted");
+    }
+    replay_input_free(&in);
+    return s;
+}
+
 static status tune_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct tune_args *args = p;
@@ -254,6 +299,17 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     status s = parse_inputs(args->inputs, &inputs, e);
     if (s != LATHE_OK)
         return s;
+    if (replay_place(args->device))
+        return tune_replay(cli, args, inputs, e);
+    if (!args->spec.name) {
+        struct strbuf usage = {0};
+        options_usage(&usage, "tune", tune_options);
+        s = err_set(e, LATHE_USAGE, "tune: SPEC is missing: %s\n%s", tune_options[0].help, sb_str(&usage));
+        sb_free(&usage);
+        return s;
+    }
+    if (!is_stored(args))
+        return err_set(e, LATHE_USAGE, "--db none: what a device measures is stored; only a replay can do without");
     struct problem *problem;
     s = spec_load(&args->spec, cli->self, &problem, e);
     if (s != LATHE_OK)
@@ -270,7 +326,7 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
         return s;
     }
     struct campaign_summary summary = {0};
-    s = conclude(args, run_campaign(cli, args, problem, inputs, &summary, e), &summary, e);
+    s = conclude(args, run_campaign(cli, args, problem, inputs, NULL, &summary, e), &summary, e);
     problem_free(problem);
     return s;
 }

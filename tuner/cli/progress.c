@@ -154,8 +154,11 @@ static void started(struct progress *p, const struct campaign_event *ev)
 {
     const struct campaign_progress *c = ev->progress;
     struct strbuf b = {0};
-    sb_addf(&b, "campaign %lld on %s: %llu configurations", (long long)ev->campaign, c->device ? c->device : "?",
-            (unsigned long long)c->space_size);
+    if (ev->campaign)
+        sb_addf(&b, "campaign %lld", (long long)ev->campaign);
+    else
+        sb_add(&b, "replay"); /* nothing is stored */
+    sb_addf(&b, " on %s: %llu configurations", c->device ? c->device : "?", (unsigned long long)c->space_size);
     if (c->budget_trials > 0)
         sb_addf(&b, ", up to %lld trials", (long long)c->budget_trials);
     if (c->budget_seconds > 0) {

@@ -14,6 +14,7 @@
     X(wrong, "ran, but the result or the memory around it is not right")                                               \
     X(inaccurate, "ran and was timed, but rounds more than the tolerance allows; it may not win")                      \
     X(unstable, "its times vary too much to be believed")                                                              \
+    X(missing, "replay: the recording has no such configuration")                                                      \
     X(skipped, "not run: the campaign ended first")
 
 enum outcome {

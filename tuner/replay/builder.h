@@ -5,10 +5,7 @@
 #include "replay/json_stream.h"
 #include "replay/recording.h"
 
-enum {
-    RECORDING_PARAMS_MAX = 256,
-    RECORDING_VALUES_MAX = 65000,       /* of one parameter: config_choice counts them */
-};
+enum { RECORDING_VALUES_MAX = 65000 };  /* of one parameter: config_choice counts them */
 #define RECORDING_BYTES_MAX (UINT64_C(2) << 30)     /* kept of one recording: choices, facts, samples */
 #define CHOICE_ABSENT UINT16_MAX        /* until the end: a parameter that does not apply there */
 

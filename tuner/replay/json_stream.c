@@ -176,6 +176,9 @@ static void end_word(struct json_stream *s, struct scan *k)
     k->done = k->depth == 0;
 }
 
+static const bool ends_word[256] = {[' '] = true, ['\t'] = true, ['\n'] = true, ['\r'] = true, [','] = true, [':'] = true,
+                                    [']'] = true, ['}'] = true,  ['['] = true,  ['{'] = true,  ['"'] = true};
+
 /* Looks at the byte buf[at + n]; done is set when the value is complete, with n its length. */
 static void step(struct json_stream *s, struct scan *k)
 {
@@ -191,8 +194,7 @@ static void step(struct json_stream *s, struct scan *k)
         k->done = !k->in_string && k->depth == 0;
         return;
     }
-    bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (blank || memchr(",:]}[{\"", c, 7)) {
+    if (ends_word[(unsigned char)c]) {
         end_word(s, k);
         if (k->done)
             return;             /* the byte belongs to what follows */

@@ -10,6 +10,9 @@
 #include "base/err.h"
 #include "model/config.h"
 #include "model/outcome.h"
+#include "model/target.h"
+
+enum { RECORDING_PARAMS_MAX = 256 };
 
 struct recorded_param {
     char *name;
@@ -30,6 +33,7 @@ struct recorded {               /* one configuration */
 struct recording {
     char *path, *format;        /* as opened, without #CAMPAIGN; "Kernel Tuner cache", "T4", "KTT", "lathe database" */
     char *kernel, *device, *size;   /* "" where the file does not say */
+    struct target target;       /* of a lathe campaign; else zeroes */
     struct recorded_param *params;
     int nparams;
     /* In lexicographic order of their choices, each once; configuration i's are choices[i * nparams ..). So a space

@@ -188,7 +188,7 @@ static void test_campaign(void **state)
     assert_keys(json_array_get(json_object_get(c, "trials"), 4), TRIAL_KEYS);
     assert_json(json_object_get(c, "outcomes"),
                 "{'ok': 4, 'constraint': 0, 'compile': 2, 'resources': 0, 'launch': 0, "
-                "'timeout': 1, 'crash': 0, 'wrong': 0, 'inaccurate': 0, 'unstable': 0, 'skipped': 0, 'in_flight': 0}");
+                "'timeout': 1, 'crash': 0, 'wrong': 0, 'inaccurate': 0, 'unstable': 0, 'missing': 0, 'skipped': 0, 'in_flight': 0}");
     assert_json(json_object_get(c, "reasons"), "[{'outcome': 'compile', 'reason': 'expected a ;', 'count': 2}, "
                                                "{'outcome': 'timeout', 'reason': 'over 1 s', 'count': 1}]");
     const json_t *failed = json_array_get(json_object_get(c, "trials"), 4);
