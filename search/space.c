@@ -43,11 +43,39 @@ static status nothing_valid(const struct space *s, struct err *e)
     return st;
 }
 
+static int by_size(const void *a, const void *b, void *param)
+{
+    const struct param *p = param;
+    config_choice i = *(const config_choice *)a, j = *(const config_choice *)b;
+    double x, y;
+    if (value_as_double(p->values[i], &x) && value_as_double(p->values[j], &y) && x != y)
+        return x < y ? -1 : 1;
+    return i - j;
+}
+
+static void make_axes(struct space *s)
+{
+    const struct kernel *k = s->kernel;
+    s->axes = mem_zalloc((size_t)k->nparams, sizeof *s->axes);
+    for (int i = 0; i < k->nparams; i++) {
+        size_t n = (size_t)k->params[i].nvalues;
+        struct space_axis *axis = &s->axes[i];
+        axis->order = mem_zalloc(n, sizeof *axis->order);
+        axis->rank = mem_zalloc(n, sizeof *axis->rank);
+        for (size_t v = 0; v < n; v++)
+            axis->order[v] = (config_choice)v;
+        qsort_r(axis->order, n, sizeof *axis->order, by_size, &k->params[i]);
+        for (size_t v = 0; v < n; v++)
+            axis->rank[axis->order[v]] = (config_choice)v;
+    }
+}
+
 status space_open_limited(const struct problem *p, const struct kernel *k, const struct target *t,
                           const struct space_limits *limits, struct space **out, struct err *e)
 {
     struct space *s = mem_zalloc(1, sizeof *s);
     s->kernel = k;
+    make_axes(s);
     s->fixed = mem_zalloc((size_t)k->scope.count, sizeof *s->fixed);
     s->refused = mem_zalloc((size_t)k->nconstraints, sizeof *s->refused);
     kernel_slots_fixed(p, k, t, s->fixed);
@@ -74,6 +102,11 @@ void space_close(struct space *s)
 {
     if (!s)
         return;
+    for (int i = 0; i < s->kernel->nparams; i++) {
+        mem_free(s->axes[i].order);
+        mem_free(s->axes[i].rank);
+    }
+    mem_free(s->axes);
     mem_free(s->fixed);
     mem_free(s->nodes);
     mem_free(s->edges);

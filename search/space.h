@@ -11,6 +11,8 @@
 
 struct space;
 
+enum { SPACE_PARAMS_MAX = 64 };         /* problem_from_json takes no more */
+
 enum neighbourhood { NEIGHBOURS_ADJACENT, NEIGHBOURS_HAMMING };
 /* adjacent: one parameter one step up or down its values (numbers by size, others as written); Hamming:
  * one parameter to any other value. Where the change activates a conditional parameter, that parameter takes its first
@@ -49,6 +51,18 @@ void space_cursor_close(struct space_cursor *c);
 /* Indices of the valid neighbours of a member, in parameter order then value order (as written); *out is mem_free'd by
  * the caller. Returns their number. */
 int space_neighbours(const struct space *s, const config_choice *c, enum neighbourhood kind, uint64_t **out);
+
+/* How far two configurations are apart. A parameter that is active in one of them only counts as one step. */
+struct space_distance {
+    int changed;                /* parameters that differ */
+    uint64_t steps;             /* along the values of each, as adjacent neighbours go */
+};
+struct space_distance space_distance(const struct space *s, const config_choice *a, const config_choice *b);
+
+/* The member nearest to what is wanted, a choice a parameter (-1: whatever): it differs in the fewest parameters, and
+ * among those goes the fewest steps; where several do, always the same one. A conditional parameter that takes its
+ * first value counts as hardly different: it may be inactive. */
+void space_nearest(const struct space *s, const int *wanted, config_choice *out);
 
 /* The values formulas see for a configuration, for config_print and such; slots must hold scope.count values. */
 status space_slots(const struct space *s, const config_choice *c, struct value *slots, struct err *e);

@@ -22,8 +22,15 @@ struct node {
 enum { NODE_END = 0 };          /* below the last parameter: one member, no edges */
 #define NODE_NONE UINT32_MAX    /* no member: never stored */
 
+/* A parameter's values in the order of steps: numbers by size, others as written. */
+struct space_axis {
+    config_choice *order;       /* values by rank */
+    config_choice *rank;        /* ranks by value */
+};
+
 struct space {
     const struct kernel *kernel;
+    struct space_axis *axes;          /* one a parameter */
     struct value *fixed;        /* kernel->scope.count slots; those of dims, scalars and limits are filled */
     struct node *nodes;
     struct edge *edges;

@@ -77,38 +77,19 @@ static void try_value(struct walker *w, config_choice value, uint64_t *list, int
         list[(*n)++] = (uint64_t)space_index(w->s, w->candidate);
 }
 
-/* The places of the values one step below and above value v: by size for numbers, else as written; -1: none. */
-static void steps_of(const struct param *p, int v, int step[2])
-{
-    bool numbers = p->type == VALUE_INT || p->type == VALUE_FLOAT;
-    double here = 0, there, best[2] = {0, 0};
-    step[0] = numbers ? -1 : v - 1;
-    step[1] = numbers ? -1 : v + 1 < p->nvalues ? v + 1 : -1;
-    if (!numbers || !value_as_double(p->values[v], &here))
-        return;
-    for (int i = 0; i < p->nvalues; i++) {
-        if (i == v || !value_as_double(p->values[i], &there))
-            continue;
-        int up = there > here;
-        if (step[up] < 0 || (up ? there < best[1] : there > best[0])) {
-            step[up] = i;
-            best[up] = there;
-        }
-    }
-}
-
 static void try_param(struct walker *w, enum neighbourhood kind, uint64_t *list, int *n)
 {
-    const struct param *p = &w->s->kernel->params[w->changed];
-    int step[2];
+    const struct space_axis *axis = &w->s->axes[w->changed];
+    int nvalues = w->s->kernel->params[w->changed].nvalues, here = w->from[w->changed];
     if (kind == NEIGHBOURS_HAMMING) {
-        for (int v = 0; v < p->nvalues; v++)
-            if (v != w->from[w->changed])
+        for (int v = 0; v < nvalues; v++)
+            if (v != here)
                 try_value(w, (config_choice)v, list, n);
         return;
     }
-    steps_of(p, w->from[w->changed], step);
-    int low = step[0] < step[1] ? step[0] : step[1], high = step[0] < step[1] ? step[1] : step[0];
+    int rank = axis->rank[here];
+    int down = rank > 0 ? axis->order[rank - 1] : -1, up = rank + 1 < nvalues ? axis->order[rank + 1] : -1;
+    int low = down < up ? down : up, high = down < up ? up : down;
     if (low >= 0)
         try_value(w, (config_choice)low, list, n);
     if (high >= 0)

@@ -6,6 +6,7 @@
 #include "search/strategy_impl.h"
 
 #include <lauxlib.h>
+#include <math.h>
 #include <string.h>
 
 #define CONFIG "configuration"
@@ -311,6 +312,49 @@ bool config_from_table(lua_State *L, struct strategy *s, int at)
         c->object.order = object_order(OBJECT_OUTSIDER, s->made++);
     }
     return true;
+}
+
+/* stack: ..., a number. The place of the value nearest to it, the smaller of two; -1 if the parameter has no numbers. */
+static int nearest_value(lua_State *L, const struct param *p)
+{
+    double wanted, v, low = HUGE_VAL, high = -HUGE_VAL, best = 0;
+    int nearest = -1;
+    if (lua_type(L, -1) != LUA_TNUMBER || isnan(wanted = lua_tonumber(L, -1)))
+        return -1;
+    for (int i = 0; i < p->nvalues && value_as_double(p->values[i], &v); i++) {
+        low = fmin(low, v);
+        high = fmax(high, v);
+    }
+    wanted = fmin(fmax(wanted, low), high);         /* so that no difference drowns in a large number */
+    for (int i = 0; i < p->nvalues && value_as_double(p->values[i], &v); i++) {
+        double away = fabs(v - wanted), before = fabs(best - wanted);
+        if (nearest < 0 || away < before || (away == before && v < best)) {
+            nearest = i;
+            best = v;
+        }
+    }
+    return nearest;
+}
+
+int config_wishes(lua_State *L, struct strategy *s, int at, int *wanted)
+{
+    int space = space_of_table(L, s, at);
+    if (space < 0)
+        return -1;
+    const struct kernel *k = space_kernel(s->spaces[space]);
+    if (unknown_key(L, s, k, at))
+        return -1;
+    for (int i = 0; i < k->nparams; i++) {
+        lua_pushstring(L, k->params[i].name);
+        bool given = lua_rawget(L, at) != LUA_TNIL;
+        wanted[i] = given ? nearest_value(L, &k->params[i]) : -1;
+        if (given && wanted[i] < 0)
+            wanted[i] = find_value(L, s, &k->params[i]);
+        lua_pop(L, 1);
+        if (given && wanted[i] < 0)
+            return -1;
+    }
+    return space;
 }
 
 const char *config_why(struct strategy *s, const struct config_object *c)

@@ -55,6 +55,9 @@ struct config_object *config_test(lua_State *L, int at);    /* NULL if it is non
 /* Reads a table { kernel = ..., NAME = value, ... } and pushes the configuration it means, a member or not. False, with
  * nothing pushed and what is wrong in the scratch buffer, if it means none. */
 bool config_from_table(lua_State *L, struct strategy *s, int at);
+/* The same, of a combination that may be no configuration: the values' places by parameter, -1 where none is given; a
+ * number that is no value counts as the nearest one. Gives the space, or -1. */
+int config_wishes(lua_State *L, struct strategy *s, int at, int *wanted);
 /* Why a configuration is no member; in the scratch buffer. */
 const char *config_why(struct strategy *s, const struct config_object *c);
 void config_push_value(lua_State *L, struct value v);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include <lauxlib.h>
+#include <math.h>
 #include <string.h>
 
 #define SPACE "space"
@@ -112,21 +113,26 @@ static int method_index(lua_State *L)
     return 1;
 }
 
-static int method_neighbours(lua_State *L)
+static enum neighbourhood check_kind(lua_State *L, const char *name)
 {
     static const char *const kinds[] = {"adjacent", "hamming"}; /* in the order of enum neighbourhood */
+    int kind = strcmp(name, kinds[1]) == 0;
+    if (strcmp(name, kinds[kind]) != 0)
+        strategy_unknown(L, "neighbours are adjacent or hamming, not", name, kinds, 2);
+    return (enum neighbourhood)kind;
+}
+
+static int method_neighbours(lua_State *L)
+{
     struct strategy *s = check_self(L);
     const struct config_object *c = config_test(L, 2);
     if (!c)
         return luaL_argerror(L, 2, lua_pushfstring(L, "configuration expected, got %s", strategy_describe(L, s, 2)));
-    const char *name = luaL_checkstring(L, 3);
-    int kind = strcmp(name, kinds[1]) == 0;
-    if (strcmp(name, kinds[kind]) != 0)
-        return strategy_unknown(L, "neighbours are adjacent or hamming, not", name, kinds, 2);
+    enum neighbourhood kind = check_kind(L, luaL_checkstring(L, 3));
     if (c->index < 0)
         return luaL_error(L, "space:neighbours: the configuration is no member of the space: %s", config_why(s, c));
     uint64_t *list;
-    int n = space_neighbours(s->spaces[c->space], c->choice, (enum neighbourhood)kind, &list);
+    int n = space_neighbours(s->spaces[c->space], c->choice, kind, &list);
     /* into Lua's memory first: an error below must not leak the list */
     uint64_t *own = n ? lua_newuserdatauv(L, (size_t)n * sizeof *own, 0) : NULL;
     if (n)
@@ -137,6 +143,53 @@ static int method_neighbours(lua_State *L)
         config_push_member(L, s, c->space, own[i]);
         lua_rawseti(L, -2, i + 1);
     }
+    return 1;
+}
+
+/* The configuration that argument `arg` is, or means; whether it is valid does not matter. Pushed. */
+static const struct config_object *any_config(lua_State *L, struct strategy *s, const char *method, int arg)
+{
+    if (!push_config(L, s, arg))
+        luaL_error(L, "space:%s: %s", method, sb_str(&s->scratch));
+    return config_test(L, -1);
+}
+
+static int method_distance(lua_State *L)
+{
+    struct strategy *s = check_self(L);
+    enum neighbourhood kind = check_kind(L, luaL_optstring(L, 4, "hamming"));
+    const struct config_object *a = any_config(L, s, "distance", 2), *b = any_config(L, s, "distance", 3);
+    if (a->space != b->space) {
+        lua_pushnumber(L, HUGE_VAL);
+        return 1;
+    }
+    struct space_distance d = space_distance(s->spaces[a->space], a->choice, b->choice);
+    lua_pushinteger(L, kind == NEIGHBOURS_HAMMING ? d.changed : (lua_Integer)d.steps);
+    return 1;
+}
+
+static int method_repair(lua_State *L)
+{
+    struct strategy *s = check_self(L);
+    int wanted[SPACE_PARAMS_MAX], space;
+    const struct config_object *c = config_test(L, 2);
+    if (c && c->index >= 0) {
+        lua_pushvalue(L, 2);
+        return 1;
+    }
+    if (c) {
+        space = c->space;
+        for (int i = 0; i < space_kernel(s->spaces[space])->nparams; i++)
+            wanted[i] = c->choice[i];
+    } else {
+        luaL_checktype(L, 2, LUA_TTABLE);
+        space = config_wishes(L, s, 2, wanted);
+        if (space < 0)
+            return luaL_error(L, "space:repair: %s", sb_str(&s->scratch));
+    }
+    config_choice choice[SPACE_PARAMS_MAX];
+    space_nearest(s->spaces[space], wanted, choice);
+    config_push_member(L, s, space, (uint64_t)space_index(s->spaces[space], choice));
     return 1;
 }
 
@@ -190,7 +243,8 @@ static const luaL_Reg methods[] = {
     {"random", method_random},     {"config", method_config},
     {"contains", method_contains}, {"index", method_index},
     {"kernels", method_kernels},   {"neighbours", method_neighbours},
-    {"parameters", method_parameters},
+    {"parameters", method_parameters}, {"distance", method_distance},
+    {"repair", method_repair},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
 

@@ -143,6 +143,50 @@ static void check_cursor(struct space *s, struct listing *l)
     space_cursor_close(c);
 }
 
+/* Parameters that differ and steps between, as one number; parameters without a wish count nothing. */
+static uint64_t far(const struct kernel *k, const int *wanted, const config_choice *c)
+{
+    uint64_t changed = 0, steps = 0;
+    for (int i = 0; i < k->nparams; i++) {
+        int step = wanted[i] < 0 ? 0 : abs(value_rank(&k->params[i], wanted[i]) - value_rank(&k->params[i], c[i]));
+        changed += step != 0;
+        steps += (uint64_t)step;
+    }
+    return changed * 1000000 + steps;
+}
+
+/* The nearest member to combinations of all kinds, and distances, against all members. */
+static void check_nearest(struct space *s, struct listing *l)
+{
+    const struct kernel *k = l->k;
+    int wanted[16];
+    config_choice got[16];
+    struct rng r;
+    for (int i = 0; i < k->nparams; i++)
+        if (k->params[i].when)
+            return;
+    rng_seed(&r, (uint64_t)l->n);
+    for (int n = 0; n < 40; n++) {
+        uint64_t best = UINT64_MAX;
+        for (int i = 0; i < k->nparams; i++)
+            wanted[i] = (int)rng_below(&r, (uint64_t)k->params[i].nvalues + (n % 4 == 0)) - (n % 4 == 0);
+        space_nearest(s, wanted, got);
+        assert_true(space_index(s, got) >= 0);
+        for (int m = 0; m < l->n; m++) {
+            uint64_t d = far(k, wanted, member(l, m));
+            best = d < best ? d : best;
+        }
+        assert_int_equal(far(k, wanted, got), best);
+        const config_choice *a = member(l, (int)rng_below(&r, (uint64_t)l->n));
+        for (int i = 0; i < k->nparams; i++)
+            wanted[i] = a[i];
+        space_nearest(s, wanted, got); /* a member is nearest to itself */
+        assert_true(config_equal(k, a, got));
+        struct space_distance d = space_distance(s, a, member(l, 0));
+        assert_int_equal((uint64_t)d.changed * 1000000 + d.steps, far(k, wanted, member(l, 0)));
+    }
+}
+
 static void check_space(struct space *s, const struct problem *p)
 {
     const struct kernel *k = space_kernel(s);
@@ -154,6 +198,7 @@ static void check_space(struct space *s, const struct problem *p)
         refused += s->refused[i];
     assert_true(refused == space_cartesian(s));
     check_cursor(s, &l);
+    check_nearest(s, &l);
     for (int i = 0; i < l.n; i++) {
         struct strbuf why = {0};
         space_at(s, (uint64_t)i, c);

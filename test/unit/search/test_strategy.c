@@ -250,6 +250,26 @@ static void test_neighbours(void **state)
                     "assert(list('adjacent') == 'V=4 W=1', list('adjacent'))"));
 }
 
+static void test_distance_and_repair(void **state)
+{
+    check_body(WRAP("local c = space:config { kernel = 'k2', V = 2, W = 1 }\n"
+                    "local d = space:config { kernel = 'k2', V = 4, W = 1 }\n"
+                    "assert(space:distance(c, c) == 0 and space:distance(c, d) == 1)\n"
+                    "assert(space:distance(c, { kernel = 'k2', V = 1, W = 3 }, 'adjacent') == 3)\n"
+                    "assert(space:distance(c, space:at(1)) == math.huge)\n"
+                    "assert(rawequal(space:repair(c), c))\n"
+                    "assert(rawequal(space:repair { kernel = 'k2', V = 2.4, W = 0 }, c))\n"
+                    "assert(rawequal(space:repair { kernel = 'k2', V = math.huge, W = -math.huge }, d))\n"
+                    "assert(space:repair({ kernel = 'k2', W = 3 }).W == 3)\n"
+                    "local whole = space:repair { kernel = 'k2', V = 2, W = 2 }\n"
+                    "assert(space:contains(whole) and space:distance(whole, { kernel = 'k2', V = 2, W = 2 }) == 1)"));
+    fails_with(WRAP("space:repair { kernel = 'k2', V = 'x', W = 1 }"), "V=x is not a value");
+    fails_with(WRAP("space:repair { kernel = 'k2', U = 1 }"), "kernel k2 has no parameter 'U'");
+    fails_with(WRAP("space:repair(5)"), "table expected, got number");
+    fails_with(WRAP("space:distance(space:at(1), { kernel = 'k2', V = 1 })"), "space:distance: parameter W");
+    fails_with(WRAP("space:distance(space:at(1), space:at(1), 'manhattan')"), "neighbours are adjacent or hamming");
+}
+
 static void test_results(void **state)
 {
     check_body(WRAP("assert(tune.best == nil)\n"
@@ -689,6 +709,7 @@ int main(void)
         cmocka_unit_test(test_tables_that_are_no_configuration),
         cmocka_unit_test(test_unknown_fields_are_errors),
         cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_distance_and_repair),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_tables_may_be_proposed),
         cmocka_unit_test(test_why_a_proposal_is_no_member),
