@@ -53,7 +53,7 @@ static int by_size(const void *a, const void *b, void *param)
     return i - j;
 }
 
-static void make_axes(struct space *s)
+void space_make_axes(struct space *s)
 {
     const struct kernel *k = s->kernel;
     s->axes = mem_zalloc((size_t)k->nparams, sizeof *s->axes);
@@ -75,7 +75,7 @@ status space_open_limited(const struct problem *p, const struct kernel *k, const
 {
     struct space *s = mem_zalloc(1, sizeof *s);
     s->kernel = k;
-    make_axes(s);
+    space_make_axes(s);
     s->fixed = mem_zalloc((size_t)k->scope.count, sizeof *s->fixed);
     s->refused = mem_zalloc((size_t)k->nconstraints, sizeof *s->refused);
     kernel_slots_fixed(p, k, t, s->fixed);

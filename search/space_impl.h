@@ -96,6 +96,9 @@ status space_build(struct space *s, const struct space_limits *limits, struct er
 /* Fills the slots that conditions see: fixed ones and parameters, inactive ones at their first value; no lets. */
 void space_param_slots(const struct space *s, const config_choice *c, struct value *slots);
 
+/* Fills axes, once kernel is known. */
+void space_make_axes(struct space *s);
+
 /* The edge of a node with this choice, or NULL. */
 const struct edge *space_edge(const struct space *s, uint32_t node, config_choice choice);
 

@@ -56,6 +56,7 @@ status space_of_list(const struct problem *p, const struct kernel *k, const stru
     struct space *s = mem_zalloc(1, sizeof *s);
     s->kernel = k;
     s->listed = true;
+    space_make_axes(s);
     s->fixed = mem_zalloc((size_t)k->scope.count + 1, sizeof *s->fixed);
     s->refused = mem_zalloc((size_t)k->nconstraints + 1, sizeof *s->refused);
     kernel_slots_fixed(p, k, t, s->fixed);
