@@ -5,7 +5,8 @@
  * streams through memory once.
  *
  * 1. A row of L is final when it was appended. z[side] = L^-1 side is right for the rows before `clean`.
- * 2. A block's sums[side] = sum over rows of z[side][row] v[row], for z as it was at the last gp_update. */
+ * 2. Columns and variances hold the rows before `extended`; gp_update appends the others block by block, so that a block
+ *    stays in the cache. A block's sums[side] = sum over rows of z[side][row] v[row], for z of the last gp_update. */
 #include "search/gp_impl.h"
 
 #include "base/mem.h"
@@ -26,7 +27,7 @@ struct gp {
     int *group;
     double *weight, noise;
     float *scale;               /* weight of each coordinate */
-    int rows, clean;
+    int rows, extended, clean;
     float *coords;              /* cap x ncoords */
     double *L;                  /* cap x cap, lower */
     double *side[GP_SIDES], *z[GP_SIDES];
@@ -77,12 +78,23 @@ void gp_free(struct gp *g)
 
 void gp_reset(struct gp *g, const struct gp_hyper *h)
 {
-    g->rows = g->clean = g->ncandidates = 0;
+    g->rows = g->extended = g->clean = 0;
+    for (int i = 0; i * BLOCK < g->ncandidates; i++)
+        for (int j = 0; j < BLOCK; j++) {
+            g->blocks[i].variance[j] = 1;
+            for (int s = 0; s < GP_SIDES; s++)
+                g->blocks[i].sums[s][j] = 0;
+        }
     g->noise = h->noise;
     if (g->ngroups)
         memcpy(g->weight, h->weight, (size_t)g->ngroups * sizeof *g->weight);
     for (int c = 0; c < g->ncoords; c++)
         g->scale[c] = (float)g->weight[g->group[c]];
+}
+
+void gp_forget_candidates(struct gp *g)
+{
+    g->ncandidates = 0;
 }
 
 int gp_candidates(const struct gp *g)
@@ -117,7 +129,14 @@ static void extend_block(const struct gp *g, struct block *b, int row)
     float *restrict v = b->v + (size_t)row * BLOCK;
     const double *L = g->L + (size_t)row * (size_t)g->cap;
     covariances(g, b, g->coords + (size_t)row * (size_t)g->ncoords, v);
-    for (int i = 0; i < row; i++) {
+    int i = 0;
+    for (; i + 4 <= row; i += 4) {
+        const float *u = b->v + (size_t)i * BLOCK;
+        float l0 = (float)L[i], l1 = (float)L[i + 1], l2 = (float)L[i + 2], l3 = (float)L[i + 3];
+        for (int j = 0; j < BLOCK; j++)
+            v[j] = v[j] - l0 * u[j] - l1 * u[j + BLOCK] - l2 * u[j + 2 * BLOCK] - l3 * u[j + 3 * BLOCK];
+    }
+    for (; i < row; i++) {
         const float *u = b->v + (size_t)i * BLOCK;
         float l = (float)L[i];
         for (int j = 0; j < BLOCK; j++)
@@ -130,11 +149,11 @@ static void extend_block(const struct gp *g, struct block *b, int row)
     }
 }
 
-/* The column of one candidate, from all rows. */
+/* The column of one candidate, from the rows that the others have. */
 static void fill_column(const struct gp *g, struct block *b, int j)
 {
     float variance = 1;
-    for (int row = 0; row < g->rows; row++) {
+    for (int row = 0; row < g->extended; row++) {
         const double *L = g->L + (size_t)row * (size_t)g->cap;
         const float *at = g->coords + (size_t)row * (size_t)g->ncoords;
         float r2 = 0;
@@ -152,7 +171,7 @@ static void fill_column(const struct gp *g, struct block *b, int j)
     b->variance[j] = variance;
     for (int s = 0; s < GP_SIDES; s++) {
         float sum = 0;
-        for (int row = 0; row < g->rows; row++)
+        for (int row = 0; row < g->extended; row++)
             sum += (float)g->z[s][row] * b->v[(size_t)row * BLOCK + (size_t)j];
         b->sums[s][j] = sum;
     }
@@ -194,8 +213,6 @@ int gp_add_row(struct gp *g, const float *coords)
     L[row] = sqrt(left > 1e-6 ? left : 1e-6);
     for (int s = 0; s < GP_SIDES; s++)
         g->side[s][row] = g->z[s][row] = 0;
-    for (int i = 0; i * BLOCK < g->ncandidates; i++)
-        extend_block(g, &g->blocks[i], row);
     return g->rows++;
 }
 
@@ -219,6 +236,10 @@ static void add_to_sums(struct gp *g, enum gp_side s, int row, float change)
 
 void gp_update(struct gp *g)
 {
+    for (int i = 0; i * BLOCK < g->ncandidates; i++)
+        for (int row = g->extended; row < g->rows; row++)
+            extend_block(g, &g->blocks[i], row);
+    g->extended = g->rows;
     for (int s = 0; s < GP_SIDES; s++) {
         double *z = g->z[s];
         for (int row = g->clean; row < g->rows; row++) {

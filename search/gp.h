@@ -36,8 +36,9 @@ struct gp_hyper {
 struct gp *gp_new(int ncoords, const int *group, int ngroups, int rows);
 void gp_free(struct gp *g);     /* NULL is fine */
 
-/* Forgets rows and candidates, and takes other parameters (copied). */
+/* Forgets the rows, and takes other parameters (copied). Candidates stay. */
 void gp_reset(struct gp *g, const struct gp_hyper *h);
+void gp_forget_candidates(struct gp *g);
 /* Candidates are numbered from 0 in the order added; they may be added at any time. */
 int gp_add_candidate(struct gp *g, const float *coords);
 int gp_candidates(const struct gp *g);

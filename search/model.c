@@ -191,8 +191,6 @@ static void rebuild(struct model *m)
 {
     bool *chosen = mem_zalloc((size_t)m->ntrials, sizeof *chosen);
     gp_reset(m->gp, &m->hyper);
-    index_map_clear(&m->slot_of);
-    m->npool = 0;
     model_fill_pool(m);
     if (m->ntold <= ROWS_WHOLE)
         choose(m, ROWS_WHOLE, 0, chosen);

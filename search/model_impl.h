@@ -37,7 +37,7 @@ enum { MODEL_ROWS = 240 };      /* trials that the process rests on, at most */
 
 /* Learns the parameters if enough is new, and brings the process up to date. False: nothing that ran is known. */
 bool model_ready(struct model *m);
-/* Fills the empty pool with candidates. */
+/* Makes the pool: all of a small space, once; of a larger one a new sample. */
 void model_fill_pool(struct model *m);
 /* Adds the neighbours of a trial that runs well to the pool of a space that is not looked at as a whole. */
 void model_pool_around(struct model *m, uint64_t index);

@@ -86,10 +86,13 @@ void model_pool_around(struct model *m, uint64_t index)
 void model_fill_pool(struct model *m)
 {
     if (model_looks_at_all(m)) {
-        for (uint64_t i = 0; i < space_size(m->space); i++)
-            add_if_free(m, i);
+        for (uint64_t i = 0; i < space_size(m->space) && m->npool < (int)space_size(m->space); i++)
+            model_slot(m, i);
         return;
     }
+    gp_forget_candidates(m->gp);
+    index_map_clear(&m->slot_of);
+    m->npool = 0;
     int leaders[LEADERS], n = find_leaders(m, leaders);
     for (int i = 0; i < m->limit / 2; i++)
         add_if_free(m, space_random(m->space, m->rng));
