@@ -122,6 +122,7 @@ F        ?= expr
 SECONDS  ?= 60
 SEEDS_spec_json = test/data/model
 SEEDS_definition = test/data/spaces
+SEEDS_recording = test/data/recorded/small
 SEEDS_spec_lua  = kernels/linear test/specs test/cli/kernels/tiny
 fuzz: setup
 	@command -v clang >/dev/null || { echo "fuzz: clang is needed for its libFuzzer: apt-get install clang" >&2; exit 1; }
@@ -130,7 +131,7 @@ fuzz: setup
 	  SAN="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" fuzz-$(F)
 	$(O)-fuzz/fuzz_$(F) -max_total_time=$(SECONDS) -rss_limit_mb=4096 -artifact_prefix=$(O)-fuzz/ \
 	  $(O)-fuzz/corpus-$(F) $(SEEDS_$(F))
-fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(BELOW_search))
+fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(SRC_replay) $(SRC_db) $(BELOW_search))
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
 check-includes:
 	scripts/check-includes

@@ -24,11 +24,11 @@ enum neighbourhood { NEIGHBOURS_ADJACENT, NEIGHBOURS_HAMMING };
  * large to build (60 s, 2e9 evaluations, 512 MiB), is LATHE_SPEC. */
 status space_open(const struct problem *p, const struct kernel *k, const struct target *t, struct space **out,
                   struct err *e);
-/* The space of exactly the n configurations in choices (n * kernel->nparams), which are in the order of a space and each
- * once: the i-th is the member i. problem, kernel and target as space_open's; constraints are not looked at. LATHE_SPEC: they
- * are not in order, or a choice is none of its parameter's. */
-status space_of_list(const struct problem *p, const struct kernel *k, const struct target *t, const config_choice *choices,
-                     uint64_t n, struct space **out, struct err *e);
+/* The space of exactly the n configurations in choices (n * kernel->nparams), which are in the order of a space and
+ * each once: the i-th is the member i. problem, kernel and target as space_open's; constraints are not looked at.
+ * LATHE_SPEC: they are not in order, or a choice is none of its parameter's. */
+status space_of_list(const struct problem *p, const struct kernel *k, const struct target *t,
+                     const config_choice *choices, uint64_t n, struct space **out, struct err *e);
 void space_close(struct space *s);                  /* NULL is fine */
 
 const struct kernel *space_kernel(const struct space *s);

@@ -46,13 +46,14 @@ static bool is_list(const struct kernel *k, const config_choice *choices, uint64
     return true;
 }
 
-status space_of_list(const struct problem *p, const struct kernel *k, const struct target *t, const config_choice *choices,
-                     uint64_t n, struct space **out, struct err *e)
+status space_of_list(const struct problem *p, const struct kernel *k, const struct target *t,
+                     const config_choice *choices, uint64_t n, struct space **out, struct err *e)
 {
     if (!n)
         return err_set(e, LATHE_NOTHING, "kernel %s: the list of configurations is empty", k->name);
     if (!is_list(k, choices, n))
-        return err_set(e, LATHE_SPEC, "kernel %s: the list of configurations is not in order, or not of its values", k->name);
+        return err_set(e, LATHE_SPEC, "kernel %s: the list of configurations is not in order, or not of its values",
+                       k->name);
     struct space *s = mem_zalloc(1, sizeof *s);
     s->kernel = k;
     s->listed = true;

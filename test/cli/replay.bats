@@ -111,3 +111,70 @@ J
     [ "$status" -eq 0 ]
     [[ "$out" == *"best 4 ms, trial 1: a=1"* ]]
 }
+
+@test "a campaign of lathe's own database, compressed too" {
+    gzip -dc "$TREE/test/data/linear-h200.db.gz" >l.db
+    for place in l.db#3 l.db "$TREE/test/data/linear-h200.db.gz#3"; do
+        split replay "$place" --db none --strategy random --trials 10000 --json
+        [ "$status" -eq 0 ]
+        echo "$out" >report
+        [ "$(json report "j ->> 'outcomes' ->> 'ok'")" = 900 ]
+        [ "$(json report "j ->> 'device'")" = "NVIDIA H200" ]
+        [ "$(json report "j ->> 'problem'")" = simt ]
+        [ "$(json report "j ->> 'best' ->> 'time_ms'")" = "$(sqlite3 l.db "SELECT min(time_ms) FROM trial WHERE campaign_id = 3 AND role = 'candidate'")" ]
+        # a trial is charged its compile, verify and sampled times
+        [ "$(sqlite3 l.db "SELECT abs($(json report "j ->> 'seconds'") - (SELECT sum(compile_seconds + verify_seconds) FROM trial WHERE campaign_id = 3 AND role = 'candidate')
+            - (SELECT sum(ms) / 1000 FROM sample JOIN measurement m ON m.id = measurement_id JOIN trial t ON t.id = m.trial_id
+               WHERE regime = 'trial' AND campaign_id = 3 AND role = 'candidate')) < 1e-6")" = 1 ]
+    done
+    fails 2 "is of the kernels epilogue, simt" replay l.db#1 --db none
+    split replay l.db#1 --kernel epilogue --db none --strategy random --trials 1000
+    [[ "$out" == *"126 trials"*": ok 126"* ]]
+    fails 2 "has no trials of a kernel 'other'; it has epilogue, simt" replay l.db#1 --kernel other
+    fails 1 "there is no campaign 9" replay l.db#9
+    fails 2 "only a lathe database has campaigns" replay "$PNPOLY#1"
+    fails 2 "was recorded at M=128 N=32768 K=32768, and the specification is at M=5" \
+        "$LATHE_BIN" tune linear --size M=5 --device replay:l.db#3 --db none
+    [ -z "$(ls | grep lathe-recording)" ]
+}
+
+@test "the specification beside a lathe campaign: its space, its kernel" {
+    gzip -dc "$TREE/test/data/linear-h200.db.gz" >l.db
+    split "$LATHE_BIN" tune linear --device replay:l.db#3 --db none --strategy random --trials 50 --json
+    echo "$out" >report
+    [ "$(json report "j ->> 'best' IS NULL OR j ->> 'best' ->> 'kernel' = 'simt'")" = 1 ]
+    [ "$(json report "(j ->> 'space') > 900")" = 1 ]
+    [ "$(json report "(j ->> 'outcomes' ->> 'missing') + (j ->> 'outcomes' ->> 'ok')")" = 50 ]
+}
+
+@test "what was replayed and stored can be replayed" {
+    replay "$PNPOLY" --strategy random --trials 40 --seed 3 >/dev/null 2>&1
+    replay "$PNPOLY" --strategy random --trials 40 --seed 3 --db none --json >first 2>/dev/null
+    replay lathe.db --strategy random --trials 100 --db none --json >second 2>/dev/null
+    [ "$(json second "j ->> 'device'")" = "NVIDIA GeForce RTX 3090 (replay)" ]
+    replay lathe.db --trials 1 >/dev/null 2>&1
+    [ "$(sqlite3 lathe.db "SELECT count(DISTINCT name) FROM device")" = 1 ]
+    for key in outcomes problem; do
+        [ "$(json first "j ->> '$key'")" = "$(json second "j ->> '$key'")" ]
+    done
+    [ "$(json first "j ->> 'best' ->> 'text'")" = "$(json second "j ->> 'best' ->> 'text'")" ]
+    [ "$(sqlite3 :memory: "SELECT abs($(json first "j ->> 'seconds'") - $(json second "j ->> 'seconds'")) < 1e-9")" = 1 ]
+}
+
+@test "lathe recording tells the facts" {
+    "$LATHE_BIN" recording "$PNPOLY" >told
+    grep -q "4092 configurations: ok 3774, launch 318; 37740 samples" told
+    grep -q "best 8.714240 ms, median 13.535019 ms; a trial costs 0.3034 s in the mean, 0.2621 s in the median" told
+    grep -q "0.5: 6, 0.8: 31, 0.9: 96, 0.95: 198, 0.99: 539" told
+    "$LATHE_BIN" recording "$PNPOLY" --json >facts
+    [ "$(keys facts '$')" = "best_ms configurations device evaluations_to format kernel mean_cost median_cost median_ms notes outcomes parameters path samples size valid" ]
+    [ "$(json facts "j ->> 'parameters' ->> 'tile_size'")" = "[1,2,4,6,8,10,12,14,16,18,20]" ]
+    "$LATHE_BIN" recording "$TREE/test/data/recorded/small/cache.json" --json >facts
+    [ "$(json facts "json_array_length(j, '\$.notes')")" = 1 ]
+    fails 2 "FILE is missing" "$LATHE_BIN" recording
+    fails 7 "No such file" "$LATHE_BIN" recording nothing.json
+    mkdir some
+    cp "$PNPOLY" some
+    "$TREE/scripts/check_recordings" --lathe "$LATHE_BIN" some | grep -q "1 recordings, 0 differ"
+    not "$TREE/scripts/check_recordings" --lathe "$LATHE_BIN" .
+}

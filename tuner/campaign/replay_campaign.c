@@ -1,4 +1,5 @@
-/* replay_campaign.c: a campaign whose device is a recording: replay_search, with the store and the events of a campaign.
+/* replay_campaign.c: a campaign whose device is a recording: replay_search, with the store and the events of a
+ * campaign.
  *
  * There are no workers, no baselines and no final: what was recorded cannot be measured again. The winner is the best
  * value. */
@@ -48,7 +49,9 @@ static void make_target(struct replayed *c)
     const struct recording *r = c->request->recording;
     c->target = r->target;
     snprintf(c->target.device, sizeof c->target.device, "replay");
-    snprintf(c->target.name, sizeof c->target.name, "%.100s (replay)", *r->device ? r->device : "unknown device");
+    const char *name = *r->device ? r->device : "unknown device";
+    bool again = strstr(name, "(replay)") != NULL;  /* a replay of a replay */
+    snprintf(c->target.name, sizeof c->target.name, "%.100s%s", name, again ? "" : " (replay)");
     snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", r->format);
 }
 
@@ -74,7 +77,8 @@ static status find_kernel(struct replayed *c, struct err *e)
     if (candidates > 1)
         found = problem_find_kernel(p, r->recording->kernel);
     if (found < 0)
-        return err_set(e, LATHE_USAGE, "%s has several kernels, and a recording is of one: name it with --kernel", p->name);
+        return err_set(e, LATHE_USAGE, "%s has several kernels, and a recording is of one: name it with --kernel",
+                       p->name);
     c->kernel = &p->kernels[found];
     return LATHE_OK;
 }
@@ -124,8 +128,8 @@ static status open_all(struct replayed *c, struct err *e)
     if (!s)
         s = open_space(c, e);
     if (!s)
-        s = strategy_open(r->strategy ? r->strategy : "local", r->options, r->noptions, &c->space, 1, r->seed, &c->strategy,
-                          e);
+        s = strategy_open(r->strategy ? r->strategy : "local", r->options, r->noptions, &c->space, 1, r->seed,
+                          &c->strategy, e);
     if (!s && r->db)
         s = store_open(r->db, 60, &c->store, e);
     if (!s && c->store)
@@ -145,7 +149,8 @@ static void make_result(const struct replayed *c, const struct replay_evaluation
     r->time_ms = v->value_ms;
     if (!x)
         return;
-    r->stage = (struct stage_seconds){.compile = x->compile, .load = x->framework, .verify = x->validation, .measure = x->run};
+    r->stage = (struct stage_seconds){
+        .compile = x->compile, .load = x->framework, .verify = x->validation, .measure = x->run};
     r->samples = (struct samples){.regime = REGIME_TRIAL, .ms = c->request->recording->samples + x->first_sample,
                                   .count = (int)x->nsamples};    /* borrowed */
     samples_summarise(&r->samples);
@@ -227,7 +232,8 @@ static status end_store(struct replayed *c, const struct replay_totals *t, statu
 {
     struct err ignored = {0};
     char told[300];
-    snprintf(told, sizeof told, "replayed from %.150s, %.6g s of recorded time: nothing was measured", c->request->recording->path, t->elapsed);
+    snprintf(told, sizeof told, "replayed from %.150s, %.6g s of recorded time: nothing was measured",
+             c->request->recording->path, t->elapsed);
     const char *state = s ? "failed" : t->end == REPLAY_STOPPED ? "interrupted" : "finished";
     status ended = store_campaign_end(c->store, c->id, state, s ? e->text : told, s ? &ignored : e);
     return s ? s : ended;

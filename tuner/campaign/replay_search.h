@@ -2,8 +2,8 @@
  * device is a recording, and what a comparison of strategies does thousands of times.
  *
  * Time is a virtual clock. A configuration that is proposed again is answered again: it costs nothing and is no
- * evaluation. One that is missing in the recording is an evaluation with the outcome missing, which costs the recording's
- * median; one that is no member of the space has the outcome constraint and costs nothing. */
+ * evaluation. One that is missing in the recording is an evaluation with the outcome missing, which costs the
+ * recording's median; one that is no member of the space has the outcome constraint and costs nothing. */
 #ifndef LATHE_CAMPAIGN_REPLAY_SEARCH_H
 #define LATHE_CAMPAIGN_REPLAY_SEARCH_H
 

@@ -35,12 +35,27 @@ static status load_over(const char *path, const struct recording *r, struct prob
     return s;
 }
 
+/* The sizes that were recorded; of other tuners' files nobody can tell what is a size. */
+static status check_size(const struct replay_input *in, struct err *e)
+{
+    struct strbuf size = {0};
+    problem_size_text(in->problem, &size);
+    bool same = !in->recording->target.name[0] || in->problem->space_alone ||
+                !strcmp(sb_str(&size), in->recording->size);
+    status s = same ? LATHE_OK
+                    : err_set(e, LATHE_USAGE, "%s was recorded at %s, and the specification is at %s: give --size",
+                              in->recording->path, in->recording->size, sb_str(&size));
+    sb_free(&size);
+    return s;
+}
+
 status replay_load(const char *place, const char *kernel, const struct spec_args *spec, const char *self,
                    struct replay_input *out, struct err *e)
 {
     *out = (struct replay_input){0};
     if (!*place)
-        return err_set(e, LATHE_USAGE, "--device replay: lacks its file\nexpected replay:FILE, or replay:FILE.db#CAMPAIGN");
+        return err_set(e, LATHE_USAGE,
+                       "--device replay: lacks its file\nexpected replay:FILE, or replay:FILE.db#CAMPAIGN");
     bool given = spec->sizes.count || spec->wheres.count || spec->settings.count;
     if (!spec->name && given)
         return err_set(e, LATHE_USAGE, "--size, --where and --set are of a specification: name one before the options");
@@ -55,6 +70,8 @@ status replay_load(const char *place, const char *kernel, const struct spec_args
                   : load_over(spec->name, out->recording, &out->problem, e);
     } else {
         s = spec_load(spec, self, &out->problem, e);
+        if (s == LATHE_OK)
+            s = check_size(out, e);
     }
     if (s != LATHE_OK)
         replay_input_free(out);
@@ -75,7 +92,8 @@ static json_t *number(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
-static status report_json(const struct replay_input *in, const struct campaign_progress *p, int64_t winner, struct err *e)
+static status report_json(const struct replay_input *in, const struct campaign_progress *p, int64_t winner,
+                          struct err *e)
 {
     const struct recording *r = in->recording;
     json_t *outcomes = json_object(), *best = winner ? json_object() : json_null();
@@ -87,10 +105,10 @@ static status report_json(const struct replay_input *in, const struct campaign_p
         json_object_set_new(best, "text", json_string(p->best_config));
         json_object_set_new(best, "time_ms", number(p->best_ms));
     }
-    json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "recording", r->path, "format", r->format,
-                          "problem", in->problem->name, "device", r->device, "recorded", (json_int_t)r->nconfigs, "space",
-                          (json_int_t)p->space_size, "trials", (json_int_t)p->trials, "seconds", number(p->seconds),
-                          "outcomes", outcomes, "best", best);
+    json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "recording", r->path, "format",
+                          r->format, "problem", in->problem->name, "device", r->device, "recorded",
+                          (json_int_t)r->nconfigs, "space", (json_int_t)p->space_size, "trials", (json_int_t)p->trials,
+                          "seconds", number(p->seconds), "outcomes", outcomes, "best", best);
     status s = j ? out_json(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
     json_decref(j);
     return s;

@@ -1,5 +1,5 @@
-/* tune_replay.h: `lathe tune --device replay:FILE`: from the command line to the recording and the problem, and the report
- * where nothing is stored. */
+/* tune_replay.h: `lathe tune --device replay:FILE`: from the command line to the recording and the problem, and the
+ * report where nothing is stored. */
 #ifndef LATHE_CLI_TUNE_REPLAY_H
 #define LATHE_CLI_TUNE_REPLAY_H
 

@@ -14,8 +14,8 @@ struct builder;
 struct builder *builder_new(const char *format);
 void builder_free(struct builder *b);
 
-/* Parameters, before the first entry. listed: its values are given in their order by builder_value. LATHE_IO: too many, a
- * name twice or empty. */
+/* Parameters, before the first entry. listed: its values are given in their order by builder_value. LATHE_IO: too many,
+ * a name twice or empty. */
 status builder_param(struct builder *b, const char *name, bool listed, struct err *e);
 int builder_nparams(const struct builder *b);
 int builder_find_param(const struct builder *b, const char *name);      /* -1 */
@@ -23,13 +23,13 @@ const char *builder_param_name(const struct builder *b, int param);
 /* The place of a value (JSON: a number, a text, true or false), which is added if it is new. LATHE_IO. */
 status builder_value(struct builder *b, int param, const json_t *value, config_choice *out, struct err *e);
 
-void builder_set(char **text, const json_t *value);     /* a text, or another value's JSON; what is no value leaves it */
+void builder_set(char **text, const json_t *value); /* a text, or another value's JSON; what is no value leaves it */
 struct recording *builder_recording(struct builder *b); /* its kernel, device, size, cut and counts may be set */
 
 /* Starts an entry; its outcome is ok. *choice: nparams places, to be filled, CHOICE_ABSENT as they are. Valid until the
  * next call. LATHE_IO: the recording has become too large. */
 status builder_entry(struct builder *b, struct recorded **entry, config_choice **choice, struct err *e);
-void builder_sample(struct builder *b, struct recorded *entry, double ms);      /* what is no positive number is left out */
+void builder_sample(struct builder *b, struct recorded *entry, double ms); /* what is no positive number is left out */
 const char *builder_text(struct builder *b, const char *text);  /* one copy each; for reasons */
 /* A cost in seconds: negative ones and those that are no number are counted and become 0. j NULL: 0. unit: seconds. */
 double builder_cost(struct builder *b, const json_t *j, double unit);
@@ -50,5 +50,11 @@ double json_double(const json_t *j);
 status read_kernel_tuner(struct json_stream *s, const json_t *head, struct builder *b);
 status read_t4(struct json_stream *s, const json_t *head, struct builder *b);
 status read_ktt(struct json_stream *s, const json_t *head, struct builder *b);
+
+/* recording_read_text, with at most so many bytes read at a time: what a slow source gives. */
+status read_text_by(const char *text, size_t len, size_t most, const char *name, struct recording **out, struct err *e);
+/* path: a lathe database. campaign 0: the newest. kernel NULL: the only one. place: for messages. */
+status read_store(const char *path, const char *place, long long campaign, const char *kernel, struct recording **out,
+                  struct err *e);
 
 #endif

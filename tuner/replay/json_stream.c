@@ -176,8 +176,9 @@ static void end_word(struct json_stream *s, struct scan *k)
     k->done = k->depth == 0;
 }
 
-static const bool ends_word[256] = {[' '] = true, ['\t'] = true, ['\n'] = true, ['\r'] = true, [','] = true, [':'] = true,
-                                    [']'] = true, ['}'] = true,  ['['] = true,  ['{'] = true,  ['"'] = true};
+static const bool ends_word[256] = {
+    [' '] = true, ['\t'] = true, ['\n'] = true, ['\r'] = true, [','] = true, [':'] = true,
+    [']'] = true, ['}'] = true,  ['['] = true,  ['{'] = true,  ['"'] = true};
 
 /* Looks at the byte buf[at + n]; done is set when the value is complete, with n its length. */
 static void step(struct json_stream *s, struct scan *k)

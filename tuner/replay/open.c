@@ -6,15 +6,17 @@
 
 #include "base/mem.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 struct source {                 /* a file, compressed or not, or a text */
     gzFile file;
     const char *path;
     const char *text;
-    size_t at, len;
+    size_t at, len, most;       /* most: bytes a time; 0: any */
 };
 
 static long read_source(void *ctx, char *buf, size_t n, struct err *e)
@@ -22,6 +24,8 @@ static long read_source(void *ctx, char *buf, size_t n, struct err *e)
     struct source *s = ctx;
     if (!s->file) {
         size_t got = s->len - s->at < n ? s->len - s->at : n;
+        if (s->most && got > s->most)
+            got = s->most;
         memcpy(buf, s->text + s->at, got);
         s->at += got;
         return (long)got;
@@ -157,24 +161,96 @@ static status read_all(struct source *source, const char *name, struct recording
     return st;
 }
 
+status read_text_by(const char *text, size_t len, size_t most, const char *name, struct recording **out, struct err *e)
+{
+    struct source source = {.text = text, .len = len, .most = most};
+    *out = NULL;
+    return read_all(&source, name, out, e);
+}
+
 status recording_read_text(const char *text, size_t len, const char *name, struct recording **out, struct err *e)
 {
-    struct source source = {.text = text, .len = len};
-    return read_all(&source, name, out, e);
+    return read_text_by(text, len, 0, name, out, e);
+}
+
+/* --- files --- */
+
+static const char SQLITE_MAGIC[16] = "SQLite format 3";
+
+/* A compressed database is read from a copy, which is gone afterwards. */
+static status read_compressed_store(gzFile file, const char *path, const char *place, long long campaign,
+                                    const char *kernel, struct recording **out, struct err *e)
+{
+    const char *dir = getenv("TMPDIR");
+    char *copy = mem_printf("%s/lathe-recording-XXXXXX", dir && *dir ? dir : "/tmp"), buf[1 << 16];
+    struct source source = {.file = file, .path = path};
+    int fd = mkstemp(copy);
+    status s = fd < 0 ? err_set(e, LATHE_IO, "%s: %s", copy, strerror(errno)) : LATHE_OK;
+    for (long n = 1; !s && n > 0;) {
+        n = read_source(&source, buf, sizeof buf, e);
+        if (n < 0)
+            s = e->code;
+        else if (n > 0 && write(fd, buf, (size_t)n) != n)
+            s = err_set(e, LATHE_IO, "%s: %s", copy, strerror(errno));
+    }
+    if (!s)
+        s = read_store(copy, place, campaign, kernel, out, e);
+    if (fd >= 0) {
+        close(fd);
+        unlink(copy);
+        char *side = mem_printf("%s-shm", copy);
+        unlink(side);
+        mem_free(side);
+        side = mem_printf("%s-wal", copy);
+        unlink(side);
+        mem_free(side);
+    }
+    mem_free(copy);
+    return s;
+}
+
+static status read_file(const char *path, const char *place, long long campaign, const char *kernel,
+                        struct recording **out, struct err *e)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return err_set(e, LATHE_IO, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, LATHE_IO, "%s is a directory: expected a recording", path);
+    struct source source = {.file = gzopen(path, "rb"), .path = path};
+    if (!source.file)
+        return err_set(e, LATHE_IO, "%s: %s", path, errno ? strerror(errno) : "cannot be opened");
+    gzbuffer(source.file, 1 << 17);
+    char head[sizeof SQLITE_MAGIC] = {0};
+    bool store = gzread(source.file, head, sizeof head) == sizeof head && !memcmp(head, SQLITE_MAGIC, sizeof head);
+    status s = LATHE_OK;
+    if (gzrewind(source.file))
+        s = err_set(e, LATHE_IO, "%s: cannot be read a second time: expected a file", path);
+    else if (store && gzdirect(source.file))
+        s = read_store(path, place, campaign, kernel, out, e);
+    else if (store)
+        s = read_compressed_store(source.file, path, place, campaign, kernel, out, e);
+    else if (campaign)
+        s = err_set(e, LATHE_USAGE, "%s: only a lathe database has campaigns to choose from, and %s is none", place,
+                    path);
+    else
+        s = read_all(&source, path, out, e);
+    gzclose(source.file);
+    return s;
 }
 
 status recording_open(const char *place, const char *kernel, struct recording **out, struct err *e)
 {
-    struct stat st;
-    if (stat(place, &st))
-        return err_set(e, LATHE_IO, "%s: %s", place, strerror(errno));
-    if (S_ISDIR(st.st_mode))
-        return err_set(e, LATHE_IO, "%s is a directory: expected a recording", place);
-    struct source source = {.file = gzopen(place, "rb"), .path = place};
-    if (!source.file)
-        return err_set(e, LATHE_IO, "%s: %s", place, errno ? strerror(errno) : "cannot be opened");
-    gzbuffer(source.file, 1 << 17);
-    status s = read_all(&source, place, out, e);
-    gzclose(source.file);
+    const char *hash = strrchr(place, '#');
+    char *end = NULL;
+    errno = 0;
+    long long campaign = hash && hash[1] >= '1' && hash[1] <= '9' ? strtoll(hash + 1, &end, 10) : 0;
+    *out = NULL;
+    if (!campaign || *end || errno || file_exists(place))   /* a file may be called so */
+        return read_file(place, place, 0, kernel, out, e);
+    char *path = mem_strdup(place);
+    path[hash - place] = 0;
+    status s = read_file(path, place, campaign, kernel, out, e);
+    mem_free(path);
     return s;
 }

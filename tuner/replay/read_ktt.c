@@ -21,8 +21,11 @@ static status read_unit(struct ktt *t, const json_t *head)
     t->unit = json_is_string(unit) ? unit_seconds(json_string_value(unit)) : 0;
     if (t->unit > 0)
         return LATHE_OK;
-    return json_stream_fail(t->s, "Metadata.TimeUnit is %.60s: expected Seconds, Milliseconds, Microseconds or Nanoseconds",
-                            json_is_string(unit) ? json_string_value(unit) : unit ? "no text" : "not there");
+    return json_stream_fail(t->s,
+                            "Metadata.TimeUnit is %.60s: expected Seconds, Milliseconds, Microseconds or Nanoseconds",
+                            json_is_string(unit) ? json_string_value(unit)
+                            : unit               ? "no text"
+                                                 : "not there");
 }
 
 static status read_pair(struct ktt *t, const json_t *pair, config_choice *choice)
@@ -99,7 +102,8 @@ static status check_kernel(struct ktt *t, const json_t *result)
     if (!r->kernel)
         r->kernel = mem_strdup(json_string_value(name));
     if (strcmp(r->kernel, json_string_value(name)) != 0)
-        return json_stream_fail(t->s, "Results[%zu] is of the kernel %.100s, those before it of %.100s: expected one kernel",
+        return json_stream_fail(t->s,
+                                "Results[%zu] is of the kernel %.100s, those before it of %.100s: expected one kernel",
                                 t->n, json_string_value(name), r->kernel);
     return LATHE_OK;
 }

@@ -23,7 +23,8 @@ static status read_unit(struct t4 *t, const json_t *head)
     t->unit = json_is_string(unit) ? unit_seconds(json_string_value(unit)) : 0;
     if (t->unit > 0)
         return LATHE_OK;
-    return json_stream_fail(t->s, "metadata.timeunit is %.60s: expected seconds, milliseconds, microseconds or nanoseconds",
+    return json_stream_fail(t->s,
+                            "metadata.timeunit is %.60s: expected seconds, milliseconds, microseconds or nanoseconds",
                             json_is_string(unit) ? json_string_value(unit) : "no text");
 }
 
@@ -36,7 +37,8 @@ static status read_configuration(struct t4 *t, const json_t *configuration, conf
     json_object_foreach((json_t *)configuration, name, value) {
         int p = builder_find_param(t->b, name);
         if (p < 0)
-            return json_stream_fail(t->s, "results[%zu] has a parameter %.100s, which the first result lacks", t->n, name);
+            return json_stream_fail(t->s, "results[%zu] has a parameter %.100s, which the first result lacks", t->n,
+                                    name);
         if (builder_value(t->b, p, value, &choice[p], e))
             return json_stream_fail(t->s, "results[%zu]: %s", t->n, e->text);
     }
@@ -60,10 +62,14 @@ static status read_invalidity(struct t4 *t, const json_t *result, enum outcome *
             *out = names[i].outcome;
             return LATHE_OK;
         }
-    return json_stream_fail(t->s,
-                            "results[%zu].invalidity is %.60s: expected correct, timeout, compile, runtime, correctness or "
-                            "constraints",
-                            t->n, json_is_string(said) ? json_string_value(said) : said ? "no text" : "not there");
+    return json_stream_fail(
+        t->s,
+        "results[%zu].invalidity is %.60s: expected correct, timeout, compile, runtime, correctness or "
+        "constraints",
+        t->n,
+        json_is_string(said) ? json_string_value(said)
+        : said               ? "no text"
+                             : "not there");
 }
 
 /* The measurement that is the objective: the one that `objectives` names first if that is a time, else "time". NULL:
@@ -97,7 +103,8 @@ static status read_value(struct t4 *t, const json_t *result, struct recorded *r)
     if (json_is_string(unit) && *json_string_value(unit)) {
         seconds = unit_seconds(json_string_value(unit));
         if (!(seconds > 0))
-            return json_stream_fail(t->s, "results[%zu]: the objective %.60s is measured in %.60s, which is no unit of time",
+            return json_stream_fail(t->s,
+                                    "results[%zu]: the objective %.60s is measured in %.60s, which is no unit of time",
                                     t->n, name, json_string_value(unit));
     }
     double value = json_double(json_object_get(m, "value")) * seconds * 1e3;

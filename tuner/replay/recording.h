@@ -31,7 +31,7 @@ struct recorded {               /* one configuration */
 };
 
 struct recording {
-    char *path, *format;        /* as opened, without #CAMPAIGN; "Kernel Tuner cache", "T4", "KTT", "lathe database" */
+    char *path, *format;        /* as opened; "Kernel Tuner cache", "T4", "KTT", "lathe database" */
     char *kernel, *device, *size;   /* "" where the file does not say */
     struct target target;       /* of a lathe campaign; else zeroes */
     struct recorded_param *params;

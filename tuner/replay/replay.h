@@ -16,8 +16,8 @@ json_t *replay_parameters(const struct recording *r);
 
 struct replay;
 
-/* r and k must outlive it. LATHE_SPEC: the kernel lacks a parameter of which more than one value is recorded, or has one
- * of more than one value that is not recorded. */
+/* r and k must outlive it. LATHE_SPEC: the kernel lacks a parameter of which more than one value is recorded, or has
+ * one of more than one value that is not recorded. */
 status replay_open(const struct recording *r, const struct kernel *k, struct replay **out, struct err *e);
 void replay_close(struct replay *d);                /* NULL is fine */
 /* The recorded configuration with these choices of the kernel's: its index, or -1: missing. */

@@ -82,8 +82,8 @@ static struct strategy *script(const struct bench *b, const char *body, uint64_t
     struct strategy *s = NULL;
     struct err e = {0};
     int fd = mkstemps(path, 4);
-    char *text = mem_printf("return strategy { name = 't', summary = 't', options = {}, run = function(tune, space, opt) %s end }",
-                            body);
+    char *text = mem_printf(
+        "return strategy { name = 't', summary = 't', options = {}, run = function(tune, space, opt) %s end }", body);
     assert_int_equal(write(fd, text, strlen(text)), (long)strlen(text));
     close(fd);
     status st = strategy_open(path, NULL, 0, (struct space *const *)&b->s, 1, seed, &s, &e);

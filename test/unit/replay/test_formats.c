@@ -10,7 +10,8 @@
 
 #define HEAD                                                                                                           \
     "{\n\"device_name\": \"GPU\",\n\"kernel_name\": \"k\",\n\"problem_size\": [64, 2],\n"                              \
-    "\"tune_params_keys\": [\"b\", \"a\"],\n\"tune_params\": {\"b\": [4, 2], \"a\": [1.5, 1]},\n\"objective\": \"time\",\n" \
+    "\"tune_params_keys\": [\"b\", \"a\"],\n\"tune_params\": {\"b\": [4, 2], \"a\": [1.5, 1]},\n\"objective\": "       \
+    "\"time\",\n"                                                                                                      \
     "\"cache\": {\n"
 #define ONE "\"2,1\": {\"b\": 2, \"a\": 1, \"time\": 2.5, \"times\": [2, 3], \"compile_time\": 1000, " \
     "\"verification_time\": 20, \"framework_time\": 300, \"strategy_time\": 4}"
@@ -164,10 +165,12 @@ static void caches_refused(void **state)
     refused("{\"a\": 1e999}", LATHE_IO, "not JSON");
 }
 
-#define T4(metadata, results) "{\"metadata\": {" metadata "}, \"results\": [" results "], \"schema_version\": \"1.0.0\"}"
+#define T4(metadata, results)                                                                                          \
+    "{\"metadata\": {" metadata "}, \"results\": [" results "], \"schema_version\": \"1.0.0\"}"
 #define ITEM(value, times, rest)                                                                                       \
     "{\"configuration\": {\"p\": " value ", \"q\": true}, \"times\": {" times "}, " rest "}"
-#define TIMES "\"compilation_time\": 5, \"framework\": 1, \"search_algorithm\": 2, \"validation\": 3, \"runtimes\": [4, 6]"
+#define TIMES                                                                                                          \
+    "\"compilation_time\": 5, \"framework\": 1, \"search_algorithm\": 2, \"validation\": 3, \"runtimes\": [4, 6]"
 
 static void t4_results(void **state)
 {
@@ -201,11 +204,12 @@ static void units_of_t4(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1000];
-        snprintf(text, sizeof text,
-                 "{\"results\": [%s\"objectives\": [\"time\"], \"measurements\": [{\"name\": \"GFLOP/s\", \"value\": 1, "
-                 "\"unit\": \"GFLOP/s\"}, {\"name\": \"time\", \"value\": 5, \"unit\": \"%s\"}]}], \"metadata\": {%s}}",
-                 "{\"configuration\": {\"p\": 1, \"q\": 2}, \"times\": {\"compilation\": 5}, \"invalidity\": \"correct\", ",
-                 cases[i].unit, cases[i].metadata);
+        snprintf(
+            text, sizeof text,
+            "{\"results\": [%s\"objectives\": [\"time\"], \"measurements\": [{\"name\": \"GFLOP/s\", \"value\": 1, "
+            "\"unit\": \"GFLOP/s\"}, {\"name\": \"time\", \"value\": 5, \"unit\": \"%s\"}]}], \"metadata\": {%s}}",
+            "{\"configuration\": {\"p\": 1, \"q\": 2}, \"times\": {\"compilation\": 5}, \"invalidity\": \"correct\", ",
+            cases[i].unit, cases[i].metadata);
         struct recording *r = from_text(text);
         assert_true(fabs(find(r, 0, 0)->value_ms / cases[i].ms - 1) < 1e-12);
         assert_true(fabs(find(r, 0, 0)->compile / cases[i].compile - 1) < 1e-12);
@@ -222,12 +226,13 @@ static void t4_refused(void **state)
     refused(T4("", ITEM("9", TIMES, "\"correctness\": 1")), LATHE_IO, "results[0].invalidity is not there");
     refused(T4("", RIGHT ", {\"configuration\": {\"p\": 1}, \"invalidity\": \"correct\"}"), LATHE_IO,
             "results[1] lacks the parameter q");
-    refused(T4("", RIGHT ", {\"configuration\": {\"p\": 1, \"q\": true, \"z\": 1}, \"invalidity\": \"correct\"}"), LATHE_IO,
-            "results[1] has a parameter z, which the first result lacks");
+    refused(T4("", RIGHT ", {\"configuration\": {\"p\": 1, \"q\": true, \"z\": 1}, \"invalidity\": \"correct\"}"),
+            LATHE_IO, "results[1] has a parameter z, which the first result lacks");
     refused(T4("", RIGHT ", {\"invalidity\": \"correct\"}"), LATHE_IO, "results[1] has no configuration");
     refused(T4("", ""), LATHE_NOTHING, "empty");
-    refused(T4("", "{\"configuration\": {\"p\": 1}, \"times\": {}, \"invalidity\": \"correct\", \"objectives\": [\"e\"], "
-                   "\"measurements\": [{\"name\": \"e\", \"value\": 5, \"unit\": \"J\"}]}"),
+    refused(T4("",
+               "{\"configuration\": {\"p\": 1}, \"times\": {}, \"invalidity\": \"correct\", \"objectives\": [\"e\"], "
+               "\"measurements\": [{\"name\": \"e\", \"value\": 5, \"unit\": \"J\"}]}"),
             LATHE_IO, "the objective e is measured in J, which is no unit of time");
     refused("{\"metadata\": {}, \"results\": [" RIGHT ", {\"conf", LATHE_IO, "cut off");
     refused("{\"metadata\": {}, \"results\": [" RIGHT, LATHE_IO, "cut off");
@@ -238,9 +243,10 @@ static void t4_refused(void **state)
 
 static void ktt_output(void **state)
 {
-    struct recording *r = from_text(KTT("{\"KernelName\": \"k\", \"Status\": \"Ok\", \"TotalDuration\": 2e6, \"TotalOverhead\": "
-                                        "1e9, \"DataMovementOverhead\": 1e8, \"ValidationOverhead\": 2e8, "
-                                        "\"SearcherOverhead\": 3e8, " PAIRS "}"));
+    struct recording *r = from_text(
+        KTT("{\"KernelName\": \"k\", \"Status\": \"Ok\", \"TotalDuration\": 2e6, \"TotalOverhead\": "
+            "1e9, \"DataMovementOverhead\": 1e8, \"ValidationOverhead\": 2e8, "
+            "\"SearcherOverhead\": 3e8, " PAIRS "}"));
     const struct recorded *c = find(r, 0, 0);
     assert_true(fabs(c->value_ms - 2) < 1e-12);
     assert_true(fabs(c->compile - 0.4) < 1e-12);
@@ -322,10 +328,18 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cache),           cmocka_unit_test(a_cache_cut_off),     cmocka_unit_test(a_cache_of_any_order),
-        cmocka_unit_test(failures_of_a_cache), cmocka_unit_test(costs_that_are_none), cmocka_unit_test(duplicates),
-        cmocka_unit_test(caches_refused),    cmocka_unit_test(t4_results),          cmocka_unit_test(units_of_t4),
-        cmocka_unit_test(t4_refused),        cmocka_unit_test(ktt_output),          cmocka_unit_test(large_values),
+        cmocka_unit_test(a_cache),
+        cmocka_unit_test(a_cache_cut_off),
+        cmocka_unit_test(a_cache_of_any_order),
+        cmocka_unit_test(failures_of_a_cache),
+        cmocka_unit_test(costs_that_are_none),
+        cmocka_unit_test(duplicates),
+        cmocka_unit_test(caches_refused),
+        cmocka_unit_test(t4_results),
+        cmocka_unit_test(units_of_t4),
+        cmocka_unit_test(t4_refused),
+        cmocka_unit_test(ktt_output),
+        cmocka_unit_test(large_values),
         cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

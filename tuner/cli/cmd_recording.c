@@ -1,0 +1,140 @@
+/* cmd_recording.c: `lathe recording`: what a recording holds, and the facts that scores of strategies are made from. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/report.h"
+#include "replay/recording.h"
+#include <math.h>
+#include <string.h>
+
+struct recording_args {
+    const char *file, *kernel;
+    bool json;
+};
+
+static const struct option_row recording_options[] = {
+    {"FILE", .kind = OPTION_NEEDED, .offset = offsetof(struct recording_args, file),
+     .help = "a recording, compressed or not, or a lathe database as FILE[#CAMPAIGN]"},
+    {"kernel", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, kernel),
+     .help = "of a campaign's kernels (default: the only one)"},
+    {"json", .kind = OPTION_FLAG, .offset = offsetof(struct recording_args, json), .help = "one JSON object"},
+    {0},
+};
+
+static const double cutoffs[] = {0.5, 0.8, 0.9, 0.95, 0.99};
+enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs };
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *params_json(const struct recording *r)
+{
+    json_t *params = json_object();
+    for (int i = 0; i < r->nparams; i++) {
+        json_t *values = json_array();
+        for (int v = 0; v < r->params[i].nvalues; v++)
+            json_array_append_new(values, value_to_json(r->params[i].values[v]));
+        json_object_set_new(params, r->params[i].name, values);
+    }
+    return params;
+}
+
+static json_t *outcomes_json(const struct recording *r)
+{
+    json_int_t counts[OUTCOME_COUNT] = {0};
+    json_t *outcomes = json_object();
+    for (uint64_t i = 0; i < r->nconfigs; i++)
+        counts[r->configs[i].outcome]++;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        json_object_set_new(outcomes, outcome_name((enum outcome)i), json_integer(counts[i]));
+    return outcomes;
+}
+
+static json_t *recording_json(const struct recording *r, const struct recording_summary *s)
+{
+    json_t *evaluations = json_object(), *notes = json_array();
+    for (int i = 0; i < CUTOFFS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%g", cutoffs[i]);
+        json_object_set_new(evaluations, key, json_integer((json_int_t)recording_evaluations_to(s, cutoffs[i])));
+    }
+    struct strbuf b = {0};
+    recording_notes(r, &b);
+    for (char *line = b.s, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        json_array_append_new(notes, json_stringn(line, (size_t)(end - line)));
+    sb_free(&b);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "path",
+                     r->path, "format", r->format, "kernel", r->kernel, "device", r->device, "size", r->size,
+                     "parameters", params_json(r), "configurations", (json_int_t)s->configs, "valid",
+                     (json_int_t)s->valid, "outcomes", outcomes_json(r), "best_ms", number(s->best), "median_ms",
+                     number(s->median), "mean_cost", number(s->mean_cost), "median_cost", number(s->median_cost),
+                     "evaluations_to", evaluations, "samples", (json_int_t)r->nsamples, "notes", notes);
+}
+
+static void recording_text(const struct recording *r, const struct recording_summary *s, struct strbuf *b)
+{
+    sb_addf(b, "%s: %s, kernel %s on %s%s%s\n", r->path, r->format, *r->kernel ? r->kernel : "unknown",
+            *r->device ? r->device : "an unknown device", *r->size ? ", size " : "", r->size);
+    sb_addf(b, "%llu configurations:", (unsigned long long)s->configs);
+    json_t *outcomes = outcomes_json(r), *count;
+    const char *name, *comma = "";
+    json_object_foreach(outcomes, name, count) {
+        if (json_integer_value(count)) {
+            sb_addf(b, "%s %s %lld", comma, name, (long long)json_integer_value(count));
+            comma = ",";
+        }
+    }
+    json_decref(outcomes);
+    sb_addf(b, "; %llu samples\n", (unsigned long long)r->nsamples);
+    for (int i = 0; i < r->nparams; i++) {
+        sb_addf(b, "  %s:", r->params[i].name);
+        for (int v = 0; v < r->params[i].nvalues && v < 20; v++) {
+            sb_add(b, " ");
+            value_print(b, r->params[i].values[v]);
+        }
+        sb_add(b, r->params[i].nvalues > 20 ? " ...\n" : "\n");
+    }
+    sb_addf(b, "best %.6f ms, median %.6f ms; a trial costs %.4f s in the mean, %.4f s in the median\n", s->best,
+            s->median, s->mean_cost, s->median_cost);
+    sb_add(b, "evaluations that random search needs to come that far from the median to the best:");
+    for (int i = 0; i < CUTOFFS; i++)
+        sb_addf(b, "%s %g: %llu", i ? "," : "", cutoffs[i],
+                (unsigned long long)recording_evaluations_to(s, cutoffs[i]));
+    sb_add(b, "\n");
+    recording_notes(r, b);
+}
+
+static status recording_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct recording_args *args = p;
+    struct recording *r;
+    struct recording_summary summary;
+    struct strbuf b = {0};
+    status s = recording_open(args->file, args->kernel, &r, e);
+    if (s != LATHE_OK)
+        return s;
+    recording_summarise(r, &summary);
+    if (args->json) {
+        json_t *j = recording_json(r, &summary);
+        s = j ? out_json(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
+        json_decref(j);
+    } else {
+        recording_text(r, &summary, &b);
+        s = out_report(&b, e);
+    }
+    recording_summary_free(&summary);
+    recording_free(r);
+    return s;
+}
+
+const struct command command_recording = {
+    .name = "recording",
+    .summary = "says what a recording of a tuner holds",
+    .details =
+        "Reads Kernel Tuner's caches, T4 results, KTT's output and lathe's databases, as `lathe tune --device "
+        "replay:FILE` does. A trial's cost is its compile, validation, framework, recorded strategy and run times.",
+    .options = recording_options,
+    .args_size = sizeof(struct recording_args),
+    .run = recording_run,
+};
