@@ -70,8 +70,8 @@ void space_make_axes(struct space *s)
     }
 }
 
-status space_open_limited(const struct problem *p, const struct kernel *k, const struct target *t,
-                          const struct space_limits *limits, struct space **out, struct err *e)
+status space_open_telling(const struct problem *p, const struct kernel *k, const struct target *t,
+                          const struct space_limits *limits, struct space **out, bool *too_large, struct err *e)
 {
     struct space *s = mem_zalloc(1, sizeof *s);
     s->kernel = k;
@@ -84,12 +84,20 @@ status space_open_limited(const struct problem *p, const struct kernel *k, const
         st = space_build(s, limits, e);
     if (!st && s->size == 0)
         st = nothing_valid(s, e);
+    *too_large = s->too_large;
     if (st) {
         space_close(s);
         return st;
     }
     *out = s;
     return LATHE_OK;
+}
+
+status space_open_limited(const struct problem *p, const struct kernel *k, const struct target *t,
+                          const struct space_limits *limits, struct space **out, struct err *e)
+{
+    bool too_large;
+    return space_open_telling(p, k, t, limits, out, &too_large, e);
 }
 
 status space_open(const struct problem *p, const struct kernel *k, const struct target *t, struct space **out,

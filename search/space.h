@@ -29,6 +29,15 @@ status space_open(const struct problem *p, const struct kernel *k, const struct 
  * LATHE_SPEC: they are not in order, or a choice is none of its parameter's. */
 status space_of_list(const struct problem *p, const struct kernel *k, const struct target *t,
                      const config_choice *choices, uint64_t n, struct space **out, struct err *e);
+/* How members were drawn by rejection; tried is 0 where the space is whole. */
+struct space_draw {
+    double tried, valid;        /* combinations of all values, and how many of them are members, repeated ones too */
+    char why[1000];             /* what made the space too large */
+};
+/* As space_open, but a space that is too large to build is that of up to 65536 of its members, drawn uniformly from up to
+ * 2e7 combinations, always the same for a seed: size, index and neighbours are among those. LATHE_SPEC: none was found. */
+status space_open_sampled(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
+                          struct space **out, struct space_draw *d, struct err *e);
 void space_close(struct space *s);                  /* NULL is fine */
 
 const struct kernel *space_kernel(const struct space *s);

@@ -102,6 +102,7 @@ static status too_large(struct builder *b, int level, const char *what)
             "earlier%s",
             b->k->name, what, looked_at, b->s->cartesian, found, sb_str(&hint));
     sb_free(&hint);
+    b->s->too_large = true;
     return LATHE_SPEC;
 }
 
@@ -188,11 +189,13 @@ static status search_choice(struct builder *b, int level, int choice, uint32_t *
         return LATHE_OK;
     b->edges[level][(*n)++] = (struct edge){.child = child, .choice = (config_choice)choice};
     if (__builtin_add_overflow(b->below[level], b->s->nodes[child].members, &b->below[level]) ||
-        b->below[level] > INT64_MAX)
+        b->below[level] > INT64_MAX) {
+        b->s->too_large = true;
         return err_set(b->e, LATHE_SPEC,
                        "kernel %s: more than 2^63 valid configurations (%.3g combinations): give parameters fewer "
                        "values",
                        b->k->name, b->s->cartesian);
+    }
     return LATHE_OK;
 }
 

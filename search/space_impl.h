@@ -37,6 +37,7 @@ struct space {
     uint32_t nnodes, node_cap, nedges, edge_cap;
     uint32_t root;
     uint64_t size;
+    bool too_large;             /* why it could not be built */
     bool listed;                /* made by space_of_list */
     double cartesian;
     double *refused;            /* combinations that each constraint refused first */
@@ -87,6 +88,12 @@ struct space_limits {
 };
 #define SPACE_LIMITS ((struct space_limits){.seconds = 60, .evaluations = 2e9, .edges = 1u << 26})
 
+/* As space_open; *too_large: whether that is what failed. */
+status space_open_telling(const struct problem *p, const struct kernel *k, const struct target *t,
+                          const struct space_limits *limits, struct space **out, bool *too_large, struct err *e);
+/* The space of members drawn by rejection. */
+status space_sample(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
+                    struct space **out, struct space_draw *d, struct err *e);
 status space_open_limited(const struct problem *p, const struct kernel *k, const struct target *t,
                           const struct space_limits *limits, struct space **out, struct err *e);
 

@@ -133,3 +133,17 @@ load helper
     fails 2 "no device 'cuda:x'" lathe space tiny --target cuda:x
     fails 4 "" lathe space tiny --target cuda:99
 }
+
+@test "sample: members at random, none twice, the same for a seed" {
+    lathe space tiny --kernel plain --target host --list | sort >all
+    lathe space tiny --kernel plain --target host --sample 20 >some
+    [ "$(sort -u some | wc -l)" = 20 ]
+    [ "$(sort some | comm -23 - all | wc -l)" = 0 ]
+    lathe space tiny --kernel plain --target host --sample 20 --seed 1 | cmp - some
+    not cmp -s some <(lathe space tiny --kernel plain --target host --sample 20 --seed 2)
+    lathe space tiny --kernel plain --target host --sample 1000 | sort | cmp - all
+    lathe space tiny --target sm_90a --sample 2 --json >some
+    [ "$(json some "json_array_length(j)")" = 4 ]
+    [ "$(keys some '$[0]')" = "configuration index kernel" ]
+    fails 2 "--count, --list, --sample and --explain exclude each other" lathe space tiny --sample 1 --list
+}

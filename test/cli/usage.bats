@@ -95,7 +95,7 @@ load helper
 
 @test "choices that exclude each other" {
     fails 2 "--table, --csv and --json exclude each other" lathe query --csv --json "SELECT 1"
-    fails 2 "--count, --list and --explain exclude each other" lathe space linear --count --list
+    fails 2 "--count, --list, --sample and --explain exclude each other" lathe space linear --count --list
 }
 
 @test "specifications that are not there" {

@@ -10,6 +10,10 @@ static const struct option_row space_options[] = {
     SPEC_ROW(struct space_args, spec),
     {"count", .kind = OPTION_FLAG, AT(count), .help = "sizes, and which constraints refuse how many (the default)"},
     {"list", .kind = OPTION_FLAG, AT(list), .help = "every valid configuration, one a line: kernel, then name=value"},
+    {"sample", .arg = "N", .kind = OPTION_COUNT, AT(sample), .min = 1, .max = 1000000000,
+     .help = "N valid configurations of each kernel at random, each as likely as any other and none twice; of a space "
+             "that is too large to build, drawn by rejection, at a rate that stderr tells"},
+    {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of the sample"},
     {"explain", .arg = "NAME=V,...", .kind = OPTION_TEXT, AT(explain),
      .help = "whether this configuration is valid, or what refuses it with which values; of a part of one, how many "
              "valid ones have it"},
@@ -18,7 +22,7 @@ static const struct option_row space_options[] = {
     {"target", .arg = "TARGET", .kind = OPTION_TEXT, AT(target),
      .help = "whose limits count: cuda:N, host, or an architecture that need not be here, such as sm_90a (default: the "
              "first CUDA GPU, else host)"},
-    {"json", .kind = OPTION_FLAG, AT(json), .help = "an object; with --list an array, one object a line"},
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "an object; with --list and --sample an array, one object a line"},
     {0},
 };
 
@@ -130,8 +134,9 @@ static status nothing_valid(const struct view *v, struct err *e)
 static status space_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct space_args *args = p;
-    if (args->count + args->list + (args->explain != NULL) > 1)
-        return err_set(e, LATHE_USAGE, "space: --count, --list and --explain exclude each other\ngive one of them");
+    if (args->count + args->list + (args->sample > 0) + (args->explain != NULL) > 1)
+        return err_set(e, LATHE_USAGE,
+                       "space: --count, --list, --sample and --explain exclude each other\ngive one of them");
     struct view v;
     status s = view_load(&v, cli, args, e);
     if (s == LATHE_OK && args->explain) {
@@ -139,8 +144,8 @@ static status space_run(const struct cli *cli, void *p, struct err *e)
     } else if (s == LATHE_OK && (s = view_open(&v, args, e)) == LATHE_OK) {
         if (all_empty(&v)) {
             s = nothing_valid(&v, e);
-        } else if (args->list) {
-            s = space_list_run(&v, args->json, e);
+        } else if (args->list || args->sample) {
+            s = space_list_run(&v, args, e);
         } else if (args->json) {
             s = count_json(&v, e);
         } else {

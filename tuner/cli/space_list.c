@@ -1,10 +1,11 @@
-/* space_list.c: `lathe space --list`. Written in pieces, so that a large space needs no memory and `| head` ends it.
+/* space_list.c: `lathe space --list` and `--sample`. Written in pieces, so that a large space needs no memory and `| head` ends it.
  *
  * Lines that follow one another begin alike: what each parameter adds to a line, for each of its values, is made once, and
  * a line keeps what stands before the first parameter that changed. As JSON, what is written is what json_line writes. */
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/space_view.h"
+#include "search/index_map.h"
 #include <string.h>
 
 enum { PIECE = 1 << 16 };
@@ -77,46 +78,87 @@ static void rewrite(struct lister *l, const config_choice *choice, int i)
     }
 }
 
-static status list_member(const struct view *v, const struct member *m, bool json, bool *first, struct err *e)
+/* Where lines go, of all kernels. */
+struct output {
+    struct strbuf b;
+    bool any, json;
+};
+
+/* The member whose parameters are as before up to `from`. */
+static status write_member(struct lister *l, struct output *out, const config_choice *choice, int from, uint64_t index,
+                           struct err *e)
 {
-    struct lister l;
-    struct strbuf out = {0};
+    struct strbuf *b = &out->b;
+    rewrite(l, choice, from);
+    if (out->any)
+        sb_addn(b, ",\n" + !out->json, (size_t)out->json + 1);
+    out->any = true;
+    if (out->json)
+        sb_addf(b, "{\"kernel\": \"%s\", \"index\": %llu, \"configuration\": {", l->k->name,
+                (unsigned long long)index);
+    else
+        sb_addf(b, "%s ", l->k->name);
+    sb_addn(b, sb_str(&l->line), l->line.len);
+    sb_addn(b, "}}", out->json ? 2 : 0);
+    if (b->len < PIECE)
+        return LATHE_OK;
+    status s = out_text(b->s, b->len, e);
+    b->len = 0;
+    return s;
+}
+
+static status list_all(struct lister *l, const struct space *space, struct output *out, struct err *e)
+{
+    struct space_cursor *c = space_cursor_open(space);
     status s = LATHE_OK;
-    struct space_cursor *c = space_cursor_open(m->space);
-    open_lister(&l, v, m->kernel, json);
-    long long index = 0;
-    for (int from; s == LATHE_OK && !out_reader_gone() && (from = space_cursor_next(c)) >= 0; index++) {
-        rewrite(&l, space_cursor_choice(c), from);
-        if (!*first)
-            sb_addn(&out, ",\n" + !json, (size_t)json + 1);
-        *first = false;
-        if (json)
-            sb_addf(&out, "{\"kernel\": \"%s\", \"index\": %lld, \"configuration\": {", m->kernel->name, index);
-        else
-            sb_addf(&out, "%s ", m->kernel->name);
-        sb_addn(&out, sb_str(&l.line), l.line.len);
-        sb_addn(&out, "}}", json ? 2 : 0);
-        if (out.len > PIECE) {
-            s = out_text(out.s, out.len, e);
-            out.len = 0;
-        }
-    }
-    if (s == LATHE_OK)
-        s = out_text(sb_str(&out), out.len, e);
-    sb_free(&out);
-    close_lister(&l);
+    uint64_t index = 0;
+    for (int from; s == LATHE_OK && !out_reader_gone() && (from = space_cursor_next(c)) >= 0; index++)
+        s = write_member(l, out, space_cursor_choice(c), from, index, e);
     space_cursor_close(c);
     return s;
 }
 
-status space_list_run(const struct view *v, bool json, struct err *e)
+static status list_some(struct lister *l, const struct space *space, uint64_t count, uint64_t seed, struct output *out,
+                        struct err *e)
 {
-    bool first = true;
-    status s = json ? out_text("[\n", 2, e) : LATHE_OK;
-    for (int i = 0; s == LATHE_OK && i < v->count; i++)
-        if (v->members[i].space)
-            s = list_member(v, &v->members[i], json, &first, e);
+    config_choice choice[SPACE_PARAMS_MAX];
+    struct index_map seen = {0};
+    struct rng rng;
+    status s = LATHE_OK;
+    rng_seed(&rng, seed);
+    while (s == LATHE_OK && count > 0 && !out_reader_gone()) {
+        uint64_t index = space_random(space, &rng);
+        if (index_map_get(&seen, index) >= 0)
+            continue;
+        index_map_put(&seen, index, 1);
+        space_at(space, index, choice);
+        s = write_member(l, out, choice, 0, index, e);
+        count--;
+    }
+    index_map_free(&seen);
+    return s;
+}
+
+status space_list_run(const struct view *v, const struct space_args *args, struct err *e)
+{
+    struct output out = {.json = args->json};
+    status s = LATHE_OK;
+    sb_add(&out.b, out.json ? "[\n" : "");
+    for (int i = 0; s == LATHE_OK && i < v->count; i++) {
+        const struct member *m = &v->members[i];
+        struct lister l;
+        if (!m->space)
+            continue;
+        open_lister(&l, v, m->kernel, out.json);
+        if (!args->sample || (uint64_t)args->sample >= space_size(m->space))
+            s = list_all(&l, m->space, &out, e);
+        else
+            s = list_some(&l, m->space, (uint64_t)args->sample, (uint64_t)args->seed, &out, e);
+        close_lister(&l);
+    }
+    sb_add(&out.b, out.json ? "\n]\n" : "\n");
     if (s == LATHE_OK)
-        s = json ? out_text("\n]\n", 3, e) : out_text("\n", 1, e);
+        s = out_text(out.b.s, out.b.len, e);
+    sb_free(&out.b);
     return s;
 }

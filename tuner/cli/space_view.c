@@ -32,7 +32,22 @@ static bool target_does(const struct problem *p, const struct kernel *k, const s
     return does;
 }
 
-static status open_member(const struct view *v, const struct kernel *k, struct member *out, struct err *e)
+/* A sample needs no space that is whole. */
+static status open_space(const struct view *v, const struct kernel *k, const struct space_args *args, struct space **out,
+                         struct err *e)
+{
+    struct space_draw draw;
+    if (!args->sample)
+        return space_open(v->problem, k, &v->target, out, e);
+    status s = space_open_sampled(v->problem, k, &v->target, (uint64_t)args->seed, out, &draw, e);
+    if (s == LATHE_OK && draw.tried > 0)
+        fprintf(stderr, "%s.\ndrawn by rejection: %.0f of %.0f combinations are valid (%.3g %%), %llu different ones\n",
+                draw.why, draw.valid, draw.tried, 100 * draw.valid / draw.tried, (unsigned long long)space_size(*out));
+    return s;
+}
+
+static status open_member(const struct view *v, const struct kernel *k, const struct space_args *args,
+                          struct member *out, struct err *e)
 {
     *out = (struct member){.kernel = k};
     struct strbuf why = {0};
@@ -45,7 +60,7 @@ static status open_member(const struct view *v, const struct kernel *k, struct m
         return LATHE_OK;
     }
     struct err empty = {0};
-    status s = space_open(v->problem, k, &v->target, &out->space, &empty);
+    status s = open_space(v, k, args, &out->space, &empty);
     if (s == LATHE_OK)
         return s;
     out->space = NULL;
@@ -97,7 +112,7 @@ status view_open(struct view *v, const struct space_args *args, struct err *e)
         const struct kernel *k = &v->problem->kernels[i];
         if (!view_wants(k, args))
             continue;
-        status s = open_member(v, k, &v->members[v->count++], e);
+        status s = open_member(v, k, args, &v->members[v->count++], e);
         if (s != LATHE_OK)
             return s;
     }

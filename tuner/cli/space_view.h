@@ -11,6 +11,7 @@ struct space_args {
     struct spec_args spec;
     const char *kernel, *target, *explain;
     bool count, list, json;
+    int64_t sample, seed;
 };
 
 /* One kernel of the specification on the target. */
@@ -38,8 +39,8 @@ void view_close(struct view *v);
 /* Is this kernel asked about? Baselines only by name: they have nothing to choose. */
 bool view_wants(const struct kernel *k, const struct space_args *args);
 
-/* --list: every configuration of the opened spaces, a line each. */
-status space_list_run(const struct view *v, bool json, struct err *e);
+/* --list and --sample: all configurations of the opened spaces, or some of each at random, a line each. */
+status space_list_run(const struct view *v, const struct space_args *args, struct err *e);
 
 /* --explain: whether one configuration is valid, or what refuses it. LATHE_NOTHING without a message if refused. */
 status space_explain_run(const struct view *v, const struct space_args *args, struct err *e);

@@ -344,6 +344,45 @@ static void test_random_spaces_match_listing(void **state)
     assert_true(conditional > 30);
 }
 
+/* Members drawn by rejection: all of a small space, none but its members, at about its share of all combinations. */
+static void test_members_drawn_by_rejection(void **state)
+{
+    struct target t = fixture_target();
+    int some = 0;
+    for (unsigned seed = 500; seed < 520; seed++) {
+        draw_state = seed;
+        char *text = random_kernel();
+        struct problem *p = fixture_problem((const char *const *)&text, 1);
+        struct space *whole = NULL, *drawn = NULL;
+        struct space_draw d;
+        config_choice a[16], b[16];
+        if (space_open(p, &p->kernels[0], &t, &whole, &fixture_err) == LATHE_OK) {
+            assert_int_equal(space_sample(p, &p->kernels[0], &t, seed, &drawn, &d, &fixture_err), LATHE_OK);
+            assert_int_equal(space_size(drawn), space_size(whole));
+            for (uint64_t i = 0; i < space_size(whole); i++) {
+                space_at(whole, i, a);
+                space_at(drawn, i, b);
+                assert_true(config_equal(&p->kernels[0], a, b));
+            }
+            double share = (double)space_size(whole) / space_cartesian(whole);
+            assert_true(d.valid == 65536 && fabs(d.valid / d.tried - share) < 0.02);
+            space_close(drawn);
+            space_close(whole);
+            some++;
+        }
+        problem_free(p);
+        mem_free(text);
+    }
+    assert_true(some > 10);
+    const char *impossible = "params = { { 'A', { 1, 2 } } }, constraints = { 'A * A == 3' }";
+    struct problem *p = fixture_problem(&impossible, 1);
+    struct space *none = NULL;
+    struct space_draw d;
+    assert_int_equal(space_sample(p, &p->kernels[0], &t, 1, &none, &d, &fixture_err), LATHE_SPEC);
+    assert_contains(fixture_err.text, "none of 2e+07 combinations drawn at random is valid");
+    problem_free(p);
+}
+
 static void test_neighbours_are_symmetric(void **state)
 {
     const char *text = "params = { { 'A', { 1, 2, 4, 8 } }, { 'B', { 8, 4, 2, 1 } }, { 'C', { 'x', 'y', 'z' } }, "
@@ -557,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_constraints_through_lets),
         cmocka_unit_test(test_conditional_parameters),
         cmocka_unit_test(test_random_spaces_match_listing),
+        cmocka_unit_test(test_members_drawn_by_rejection),
         cmocka_unit_test(test_neighbours_are_symmetric),
         cmocka_unit_test(test_random_members_are_uniform),
         cmocka_unit_test(test_huge_spaces_with_structure),
