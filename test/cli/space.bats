@@ -13,7 +13,7 @@ load helper
     [ "$(keys .out '$')" = "arch kernels problem size target" ]
     [ "$(json .out "j ->> 'arch'")" = sm_90a ]
     [ "$(json .out "json(j ->> 'size')")" = '{"M":6,"N":7,"K":1}' ]
-    [ "$(keys .out '$.kernels[0]')" = "cartesian kernel refusals runs_here valid" ]
+    [ "$(keys .out '$.kernels[0]')" = "bytes cartesian kernel refusals runs_here valid" ]
     [ "$(json .out "j ->> 'kernels' ->> 0 ->> 'valid'")" = 39 ]
     first="$out"
     split lathe space tiny --target sm_90a --count --json --size M=6 --size K=1
