@@ -178,3 +178,22 @@ J
     "$TREE/scripts/check_recordings" --lathe "$LATHE_BIN" some | grep -q "1 recordings, 0 differ"
     not "$TREE/scripts/check_recordings" --lathe "$LATHE_BIN" .
 }
+
+@test "a signal ends a replay with what it has" {
+    awk 'BEGIN { printf "{\"tune_params_keys\": [\"a\", \"b\"], \"cache\": {"
+        for (i = 0; i < 200000; i++) printf "%s\"%d\": {\"a\": %d, \"b\": %d, \"time\": 1}\n", i ? "," : "", i, i % 500, i / 500
+        print "}}" }' >many.json
+    "$LATHE_BIN" tune --device replay:many.json --strategy exhaustive --trials 1000000 >out 2>errors 3>&- &
+    pid=$!
+    begun() { [ "$(sqlite3 lathe.db "SELECT count(*) FROM trial" 2>/dev/null || echo 0)" -gt 10 ]; }
+    until_true 60 begun
+    kill -TERM $pid # a background job is deaf to SIGINT
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 130 ]
+    [ "$(sqlite3 lathe.db "SELECT state FROM campaign")" = interrupted ]
+    n=$(sqlite3 lathe.db "SELECT count(*) FROM trial WHERE outcome = 'ok'")
+    [ "$n" -gt 0 ]
+    [ "$n" -lt 200000 ]
+    grep -q "interrupted; what was measured is campaign 1" errors
+}

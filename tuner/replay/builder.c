@@ -66,6 +66,8 @@ status builder_param(struct builder *b, const char *name, bool listed, struct er
 {
     if (!*name)
         return err_set(e, LATHE_IO, "a parameter without a name");
+    if (strlen(name) > RECORDING_NAME_MAX)
+        return err_set(e, LATHE_IO, "the name of a parameter, %.40s..., is too long", name);
     if (builder_find_param(b, name) >= 0)
         return err_set(e, LATHE_IO, "the parameter %.100s is there twice", name);
     if (b->nparams == RECORDING_PARAMS_MAX)
@@ -96,6 +98,8 @@ status builder_value(struct builder *b, int param, const json_t *value, config_c
     if (!value_of_json(value, &v))
         return err_set(e, LATHE_IO, "the value of %.100s is %s: expected a number, a text, true or false", p->name,
                        json_is_null(value) ? "null" : json_is_array(value) ? "a list" : "an object");
+    if (v.type == VALUE_STRING && strlen(v.s) > RECORDING_NAME_MAX)
+        return err_set(e, LATHE_IO, "a value of %.100s, %.40s..., is too long", p->name, v.s);
     if (p->last < p->nvalues && value_equal(p->values[p->last], v)) {
         *out = (config_choice)p->last;
         return LATHE_OK;
@@ -156,7 +160,7 @@ status builder_entry(struct builder *b, struct recorded **entry, config_choice *
 void builder_sample(struct builder *b, struct recorded *entry, double ms)
 {
     struct recording *r = b->r;
-    if (!(ms > 0) || !isfinite(ms) || entry->nsamples == UINT32_MAX)
+    if (!(ms > 0 && ms < MUCH_MS) || entry->nsamples == UINT32_MAX)
         return;
     if (r->nsamples == b->cap_samples) {
         b->cap_samples = b->cap_samples ? 2 * b->cap_samples : 4096;
@@ -168,16 +172,16 @@ void builder_sample(struct builder *b, struct recorded *entry, double ms)
 
 const char *builder_text(struct builder *b, const char *text)
 {
-    enum { MANY = 4096 };
+    enum { MANY = 4096, LONG = 400 };
     if (!*text)
         return "";
     for (int i = b->ntexts - 1; i >= 0; i--)
-        if (strcmp(b->texts[i], text) == 0)
+        if (strncmp(b->texts[i], text, LONG) == 0)
             return b->texts[i];
     if (b->ntexts >= MANY)
         return "one of very many reasons";
     MEM_GROW(b->texts, b->ntexts, b->cap_texts);
-    return b->texts[b->ntexts++] = mem_strdup(text);
+    return b->texts[b->ntexts++] = mem_printf("%.*s", LONG, text);
 }
 
 double json_double(const json_t *j)
@@ -200,7 +204,7 @@ double builder_cost(struct builder *b, const json_t *j, double unit)
 
 void builder_success(struct builder *b, struct recorded *entry, double ms)
 {
-    if (ms > 0 && ms < 1e10) {
+    if (ms > 0 && ms < MUCH_MS) {
         entry->value_ms = ms;
         return;
     }

@@ -5,8 +5,12 @@
 #include "replay/json_stream.h"
 #include "replay/recording.h"
 
-enum { RECORDING_VALUES_MAX = 65000 };  /* of one parameter: config_choice counts them */
+enum {
+    RECORDING_VALUES_MAX = 4096,        /* of one parameter: as many as a specification may have */
+    RECORDING_NAME_MAX = 200,           /* bytes of a parameter's name, or of a value */
+};
 #define RECORDING_BYTES_MAX (UINT64_C(2) << 30)     /* kept of one recording: choices, facts, samples */
+#define MUCH_MS 1e10            /* 115 days: a failure's number, 1e20 or the largest double */
 #define CHOICE_ABSENT UINT16_MAX        /* until the end: a parameter that does not apply there */
 
 struct builder;
@@ -29,11 +33,11 @@ struct recording *builder_recording(struct builder *b); /* its kernel, device, s
 /* Starts an entry; its outcome is ok. *choice: nparams places, to be filled, CHOICE_ABSENT as they are. Valid until the
  * next call. LATHE_IO: the recording has become too large. */
 status builder_entry(struct builder *b, struct recorded **entry, config_choice **choice, struct err *e);
-void builder_sample(struct builder *b, struct recorded *entry, double ms); /* what is no positive number is left out */
-const char *builder_text(struct builder *b, const char *text);  /* one copy each; for reasons */
+void builder_sample(struct builder *b, struct recorded *entry, double ms); /* what is no time is left out */
+const char *builder_text(struct builder *b, const char *text);  /* one copy each, cut where it is long; for reasons */
 /* A cost in seconds: negative ones and those that are no number are counted and become 0. j NULL: 0. unit: seconds. */
 double builder_cost(struct builder *b, const json_t *j, double unit);
-/* The entry's value: the outcome becomes unstable unless it is a positive number below 1e10 ms. */
+/* The entry's value: the outcome becomes unstable unless it is a positive number below MUCH_MS. */
 void builder_success(struct builder *b, struct recorded *entry, double ms);
 void builder_failure(struct builder *b, struct recorded *entry, enum outcome outcome, const char *reason);
 

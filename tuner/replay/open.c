@@ -70,6 +70,17 @@ static bool is_ready(const struct format *f, const json_t *head)
     return false;
 }
 
+/* What is looked at besides the entries; all else is passed over. */
+static bool is_head(const char *key)
+{
+    static const char *const keys[] = {"device_name", "kernel_name", "problem_size", "tune_params_keys", "tune_params",
+                                       "metadata",    "Metadata"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
 struct pass {
     struct json_stream s;
     json_t *head;
@@ -91,6 +102,8 @@ static status member(struct pass *p, const char *key)
         return f->read(&p->s, p->head, p->builder);
     }
     json_t *value;
+    if (!is_head(key))
+        return json_stream_skip(&p->s);
     status st = json_stream_value(&p->s, &value);
     if (!st)
         json_object_set_new(p->head, key, value);
@@ -129,6 +142,9 @@ static void keep_head(const struct pass *p)
     builder_set(&r->kernel, json_object_get(p->head, "kernel_name"));
     builder_set(&r->size, json_object_get(p->head, "problem_size"));
     builder_set(&r->device, json_object_get(json_object_get(p->head, "Metadata"), "Device"));
+    const json_t *device = json_object_get(json_object_get(p->head, "metadata"), "device"); /* as KTT writes T4 */
+    if (json_is_string(device))
+        builder_set(&r->device, device);
 }
 
 static status read_all(struct source *source, const char *name, struct recording **out, struct err *e)

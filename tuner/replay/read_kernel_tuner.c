@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define MS 1e-3
-#define HUGE_MS 1e10            /* 115 days: a failure's number, 1e20 or the largest double */
 
 static status read_params(struct json_stream *s, const json_t *head, struct builder *b)
 {
@@ -66,7 +65,7 @@ static void read_time(struct builder *b, const json_t *entry, struct recorded *r
         failed(b, r, json_is_string(error) ? json_string_value(error) : "recorded with __error__");
     else if (json_is_string(time) && !not_number)
         failed(b, r, json_string_value(time));
-    else if (number && json_number_value(time) >= HUGE_MS)
+    else if (number && json_number_value(time) >= MUCH_MS)
         failed(b, r, "its time is a huge number, which stands for a failure");
     else
         builder_success(b, r, json_double(time));

@@ -132,7 +132,7 @@ static status read_choices(struct store_reader *r, const json_t *values, config_
     return LATHE_OK;
 }
 
-/* outcome, reason, time_ms, compile, load, verify, measure (seconds), values, samples */
+/* outcome, reason, time_ms, compile, load, verify, measure (seconds), values, samples, number */
 static status read_trial(struct store_reader *r, const json_t *row)
 {
     struct recorded *x;
@@ -165,27 +165,34 @@ static status read_trial(struct store_reader *r, const json_t *row)
     return s;
 }
 
+/* Page by page: a campaign may have millions of samples. */
 static status read_trials(struct store_reader *r)
 {
     static const char sql[] =
-        "SELECT t.outcome, t.reason, t.time_ms, t.compile_seconds, t.load_seconds, t.verify_seconds, "
-        "t.measure_seconds, "
-        "(SELECT json_group_array(json_array(v.name, v.type, v.value)) FROM parameter_value v WHERE v.trial_id = "
-        "t.id), "
-        "(SELECT json_group_array(s.ms) FROM measurement m JOIN sample s ON s.measurement_id = m.id "
-        " WHERE m.trial_id = t.id AND m.regime = 'trial') "
-        "FROM trial t WHERE t.campaign_id = %lld AND t.role = 'candidate' AND t.outcome NOT IN ('in_flight', "
-        "'skipped') ";
-    json_t *rows, *row;
-    size_t i;
-    char *text = mem_printf("%sAND t.kernel = '%s' ORDER BY t.number", sql, r->kernel->name);   /* an identifier */
-    status s = ask(r, text, &rows);
-    mem_free(text);
-    json_array_foreach(rows, i, row) {
-        if (!s)
-            s = read_trial(r, row);
+        "SELECT t.outcome, t.reason, t.time_ms, t.compile_seconds, t.load_seconds, t.verify_seconds, t.measure_seconds,"
+        " (SELECT json_group_array(json_array(v.name, v.type, v.value)) FROM parameter_value v WHERE v.trial_id = "
+        "t.id),"
+        " (SELECT json_group_array(s.ms) FROM measurement m JOIN sample s ON s.measurement_id = m.id"
+        " WHERE m.trial_id = t.id AND m.regime = 'trial'), t.number"
+        " FROM trial t WHERE t.campaign_id = %%lld AND t.role = 'candidate' AND t.kernel = '%s'" /* an identifier */
+        " AND t.outcome NOT IN ('in_flight', 'skipped') AND t.number > %lld ORDER BY t.number LIMIT 1000";
+    long long last = 0;
+    size_t n = 1;
+    status s = LATHE_OK;
+    while (!s && n) {
+        json_t *rows = NULL, *row;
+        size_t i;
+        char *text = mem_printf(sql, r->kernel->name, last);
+        s = ask(r, text, &rows);
+        mem_free(text);
+        n = json_array_size(rows);
+        json_array_foreach(rows, i, row) {
+            if (!s)
+                s = read_trial(r, row);
+            last = (long long)json_integer_value(json_array_get(row, 9));
+        }
+        json_decref(rows);
     }
-    json_decref(rows);
     return s;
 }
 

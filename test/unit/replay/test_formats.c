@@ -1,6 +1,7 @@
 /* test_formats.c: what each format's fields become, and what is refused: recordings cut off, with duplicates, without a
  * parameter, with times that are none. */
 #include "fixture.h"
+#include "replay/builder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,8 +162,9 @@ static void caches_refused(void **state)
     refused("[1]", LATHE_IO, "expected '{', and found '['");
     refused("\x1f\x8b", LATHE_IO, "the byte 0x1f");
     refused("{\"a\": 1}", LATHE_IO, "no recording that is known");
-    refused("{\"a\": bogus}", LATHE_IO, "not JSON");
-    refused("{\"a\": 1e999}", LATHE_IO, "not JSON");
+    refused("{\"metadata\": bogus}", LATHE_IO, "not JSON");
+    refused("{\"metadata\": 1e999}", LATHE_IO, "not JSON");
+    refused("{\"other\": [1, 2", LATHE_IO, "cut off");
 }
 
 #define T4(metadata, results)                                                                                          \
@@ -286,6 +288,55 @@ static void large_values(void **state)
     sprintf(at, "\"}}}");
     refused(text, LATHE_IO, "one value is longer than 16 MiB: too large");
     mem_free(text);
+    at = text = mem_alloc(LONG + 2000);
+    at += sprintf(at, "{\"log\": [\"");
+    memset(at, 'x', LONG);
+    at += LONG;
+    sprintf(at, "\"], %s", HEAD ONE "}}" + 1);
+    struct recording *r = from_text(text);
+    assert_int_equal(r->nconfigs, 1);
+    recording_free(r);
+    mem_free(text);
+}
+
+/* As many values as a specification may have; names and values of a sane length. */
+static void limits(void **state)
+{
+    struct strbuf b = {0};
+    sb_add(&b, "{\"tune_params_keys\": [\"a\"], \"cache\": {");
+    for (int i = 0; i < 4096; i++)
+        sb_addf(&b, "%s\"%d\": {\"a\": %d, \"time\": 1}", i ? "," : "", i, i);
+    size_t len = b.len;
+    sb_add(&b, "}}");
+    struct recording *r = from_text(sb_str(&b));
+    assert_int_equal(r->params[0].nvalues, 4096);
+    recording_free(r);
+    b.len = len;
+    sb_add(&b, ",\"x\": {\"a\": 4096, \"time\": 1}}}");
+    refused(sb_str(&b), LATHE_IO, "a has more than 4096 values: too large");
+    b.len = 0;
+    sb_addf(&b, "{\"tune_params_keys\": [\"a\"], \"cache\": {\"1\": {\"a\": \"%0300d\", \"time\": 1}}}", 0);
+    refused(sb_str(&b), LATHE_IO, "is too long");
+    b.len = 0;
+    sb_addf(&b, "{\"tune_params_keys\": [\"%0300d\"], \"cache\": {}}", 0);
+    refused(sb_str(&b), LATHE_IO, "is too long");
+    b.len = 0;
+    sb_add(&b, "{\"tune_params_keys\": [\"a0\"");
+    for (int i = 1; i < 257; i++)
+        sb_addf(&b, ", \"a%d\"", i);
+    sb_add(&b, "], \"cache\": {}}");
+    refused(sb_str(&b), LATHE_IO, "more than 256 parameters: too large");
+    sb_free(&b);
+
+    struct builder *builder = builder_new("T4");
+    struct recorded *entry;
+    config_choice *choice;
+    struct err e = {0};
+    assert_int_equal(builder_entry(builder, &entry, &choice, &e), LATHE_OK);
+    builder_recording(builder)->nsamples = RECORDING_BYTES_MAX / sizeof(double);   /* as if it had them */
+    assert_int_equal(builder_entry(builder, &entry, &choice, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "too large: 1 configurations and 268435456 samples take more than 2048 MiB"));
+    builder_free(builder);
 }
 
 static void write_gz(const char *path, const char *text, size_t len)
@@ -340,6 +391,7 @@ int main(void)
         cmocka_unit_test(t4_refused),
         cmocka_unit_test(ktt_output),
         cmocka_unit_test(large_values),
+        cmocka_unit_test(limits),
         cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
