@@ -148,9 +148,10 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
         report_reasons(b, json_object_get(campaign, "reasons"), is_terminal(stdout) ? terminal_columns(stdout) : 0);
     }
     sb_addf(b, "\ndatabase %s, campaign %lld\n", args->db, id);
-    sb_addf(b, json_array_size(best) ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
+    bool exports = json_array_size(best) && !replay_place(args->device);
+    sb_addf(b, exports ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
     add_db(b, args->db);
-    sb_add(b, json_array_size(best) ? " -o winner.cu\n" : "\n");
+    sb_add(b, exports ? " -o winner.cu\n" : "\n");
 }
 
 /* The campaign as it stands in the database, on stdout. */

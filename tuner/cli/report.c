@@ -325,7 +325,9 @@ static void outcome_counts(struct strbuf *b, const json_t *outcomes)
 
 void report_campaign(struct strbuf *b, const json_t *campaign)
 {
-    sb_addf(b, "campaign %lld: %s ", (long long)tree_int(campaign, "id"), tree_text(campaign, "problem"));
+    sb_addf(b, "campaign %lld: %s", (long long)tree_int(campaign, "id"), tree_text(campaign, "problem"));
+    if (json_object_size(json_object_get(campaign, "size")))
+        sb_add(b, " ");
     report_size(b, json_object_get(campaign, "size"));
     sb_addf(b, " on %s, strategy %s", tree_text(campaign, "device"), tree_text(campaign, "strategy"));
     if (*tree_text(campaign, "options"))
