@@ -10,6 +10,17 @@
 __device__ __forceinline__ unsigned lathe_shared_address(const void *p) {
     return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
+__device__ __forceinline__ void lathe_load_shared(float (&to)[4], unsigned from) {
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                 : "r"(from)
+                 : "memory");
+}
+__device__ __forceinline__ void lathe_store_shared(unsigned to, const float (&from)[4]) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(from[0]), "f"(from[1]), "f"(from[2]),
+                 "f"(from[3])
+                 : "memory");
+}
 
 // ---- barriers
 

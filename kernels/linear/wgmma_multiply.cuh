@@ -33,10 +33,7 @@ struct Multiplier {
     __device__ __forceinline__ void read(int step) {
 #pragma unroll
         for (int q = 0; q < TILES * 2; q++)
-            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                         : "=f"(raw[q][0]), "=f"(raw[q][1]), "=f"(raw[q][2]), "=f"(raw[q][3])
-                         : "r"((row_at[q] ^ (step << 6)) + at.stage * STAGE_BYTES)
-                         : "memory");
+            lathe_load_shared(raw[q], (row_at[q] ^ (step << 6)) + at.stage * STAGE_BYTES);
     }
 
     __device__ __forceinline__ void split(int buffer) {
@@ -173,10 +170,10 @@ struct Kept {
             stagings[i]++;
             const unsigned to = x.memory.staging + threadIdx.x % 128 * 16;
 #pragma unroll
-            for (int j = 0; j < J; j++)
-                asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to + j * 2048), "f"(sum[4 * j]),
-                             "f"(sum[4 * j + 1]), "f"(sum[4 * j + 2]), "f"(sum[4 * j + 3])
-                             : "memory");
+            for (int j = 0; j < J; j++) {
+                const float four[4] = {sum[4 * j], sum[4 * j + 1], sum[4 * j + 2], sum[4 * j + 3]};
+                lathe_store_shared(to + j * 2048, four);
+            }
             lathe_fence_async_shared();
             lathe_barrier_arrive(x.memory.staged());
         }

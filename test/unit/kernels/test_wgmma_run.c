@@ -48,43 +48,10 @@ enum { RUNS = sizeof runs / sizeof *runs, FEW = 4 };
 
 /* ---- the program */
 
-/* What stands in the parentheses after the next `constraint` from *at on; *at moves behind it. */
-static char *operand(const char **at, const char *constraint)
+/* The values of a parameter, by number from 0, and the one it has. */
+static void define(struct strbuf *b, const char *name, const char *const *values, const char *value)
 {
-    const char *from = strstr(*at, constraint), *p;
-    int depth = 1;
-    assert_non_null(from);
-    from += strlen(constraint);
-    assert_true(*from == '(');
-    for (p = ++from; depth > 0; p++) depth += (*p == '(') - (*p == ')');
-    *at = p;
-    return mem_printf("%.*s", (int)(p - from - 1), from);
-}
-
-/* An instruction that stands in line in the kernel becomes a call with its operands, of these constraints. */
-static char *as_call(char *text, const char *instruction, const char *call, const char *const *constraints)
-{
-    char *asm_text = mem_printf("asm volatile(\"%s", instruction);
-    const char *at = strstr(text, asm_text), *p = at;
-    struct strbuf b = {0};
-    if (!at) fail_msg("wgmma.cu has no '%s'", asm_text);
-    sb_addn(&b, text, (size_t)(at - text));
-    sb_add(&b, call);
-    for (; *constraints; constraints++) {
-        char *value = operand(&p, *constraints);
-        sb_addf(&b, "%s%s", value, constraints[1] ? ", " : ");");
-        mem_free(value);
-    }
-    sb_add(&b, strchr(p, ';') + 1);
-    if (strstr(strchr(p, ';'), asm_text)) fail_msg("wgmma.cu has more than one '%s'", asm_text);
-    mem_free(asm_text);
-    mem_free(text);
-    return sb_take(&b);
-}
-
-static void define(struct strbuf *b, const char *name, const char *first, const char *second, const char *value)
-{
-    sb_addf(b, "#define LATHE_%s_%s 0\n#define LATHE_%s_%s 1\n", name, first, name, second);
+    for (int i = 0; values[i]; i++) sb_addf(b, "#define LATHE_%s_%s %d\n", name, values[i], i);
     sb_addf(b, "#define LATHE_%s LATHE_%s_%s\n", name, name, value);
 }
 
@@ -92,20 +59,19 @@ static void define(struct strbuf *b, const char *name, const char *first, const 
 static void write_program(const struct run *r, const char *from, const char *to, const char *path)
 {
     static const char *const include_dirs[] = {"test/unit/kernels/standins", "kernels/common", NULL};
-    static const char *const load[] = {"\"r\"", NULL};
-    static const char *const store[] = {"\"r\"", "\"f\"", "\"f\"", "\"f\"", "\"f\"", NULL};
+    static const char *const formats[] = {"bf16x3", "fp16x3", "bf16x1", "fp16x1", NULL};
+    static const char *const matrices[] = {"W", "X", NULL}, *const shares[] = {"streamed", "shared", NULL};
+    static const char *const places[] = {"registers", "workspace", NULL};
     struct err e = {0};
     struct strbuf b = {0};
     char *text;
     if (source_assemble("kernels/linear/wgmma.cu", include_dirs, &text, &e)) fail_msg("%s", e.text);
     sb_add(&b, "#define LATHE_HOST_SANITIZE 0\n#define lathe_host_global__\n"
                "#include \"tuner/device/host_shim.h\"\n");
-    sb_add(&b, "#define LATHE_FORMAT_bf16x1 2\n#define LATHE_FORMAT_fp16x1 3\n");
-    sb_addf(&b, "#define LATHE_FORMAT_bf16x3 0\n#define LATHE_FORMAT_fp16x3 1\n#define LATHE_FORMAT LATHE_FORMAT_%s\n",
-            r->format);
-    define(&b, "STREAM", "W", "X", r->stream);
-    define(&b, "MULTICAST", "streamed", "shared", r->multicast);
-    define(&b, "PROMOTE", "registers", "workspace", r->promote);
+    define(&b, "FORMAT", formats, r->format);
+    define(&b, "STREAM", matrices, r->stream);
+    define(&b, "MULTICAST", shares, r->multicast);
+    define(&b, "PROMOTE", places, r->promote);
     const struct {
         const char *name;
         int value;
@@ -125,8 +91,6 @@ static void write_program(const struct run *r, const char *from, const char *to,
         mem_free(text);
         text = changed;
     }
-    text = as_call(text, "ld.shared.v4.f32", "machine_read(raw[q], ", load);
-    text = as_call(text, "st.shared.v4.f32", "machine_write(", store);
     sb_add(&b, text);
     sb_add(&b, "\n#include \"test/unit/kernels/standins/main.h\"\n");
     FILE *f = fopen(path, "w");

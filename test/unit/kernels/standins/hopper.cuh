@@ -101,10 +101,7 @@ static void lathe_cluster_sync() {
 }
 template <int COUNT> static void lathe_registers_lower() {}
 template <int COUNT> static void lathe_registers_raise() {}
-
-// For the two instructions that the kernel has in line.
-static void machine_read(float (&to)[4], unsigned address) { memcpy(to, Machine::at(machine.block(), address), 16); }
-static void machine_write(unsigned address, float a, float b, float c, float d) {
-    const float from[4] = {a, b, c, d};
-    memcpy(Machine::at(machine.block(), address), from, 16);
+static void lathe_load_shared(float (&to)[4], unsigned from) { memcpy(to, Machine::at(machine.block(), from), 16); }
+static void lathe_store_shared(unsigned to, const float (&from)[4]) {
+    memcpy(Machine::at(machine.block(), to), from, 16);
 }
