@@ -122,25 +122,45 @@ static status check_limits(struct builder *b, int level)
 
 /* The search ------------------------------------------------------------------------------------------------------*/
 
+/* A condition that cannot be evaluated refuses: config.h. */
+static bool holds(const struct builder *b, const struct space_condition *c)
+{
+    bool yes;
+    return !expr_eval_bool(c->expr, b->slots, &yes, NULL) && yes;
+}
+
+/* Whether some value of the condition's last parameter makes it true. */
+static bool can_hold(struct builder *b, const struct space_condition *c)
+{
+    const struct param *p = &b->k->params[c->level];
+    for (int v = 0; v < p->nvalues; v++) {
+        b->slots[b->k->first_param + c->level] = p->values[v];
+        b->evaluations++;
+        if (holds(b, c))
+            return true;
+    }
+    return false;
+}
+
 /* Evaluates what level decides. *refuser: the constraint that refuses, -1 if none. */
 static status try_level(struct builder *b, int level, int *refuser)
 {
     const struct space_plan *p = &b->plan;
     *refuser = -1;
     for (int i = p->first_op[level + 1]; i < p->first_op[level + 2]; i++) {
-        if (p->ops[i].is_value) {
-            const struct space_value *v = &p->values[p->ops[i].index];
+        const struct space_op *op = &p->ops[i];
+        if (op->kind == SPACE_VALUE) {
+            const struct space_value *v = &p->values[op->index];
             if (!expr_eval(v->expr, b->slots, &b->slots[v->slot], NULL))
                 continue;
             if (v->let >= 0)
                 return cannot_evaluate(b, &b->k->lets[v->let], level);
             b->slots[v->slot] = (struct value){.type = VALUE_NONE};
         } else {
-            const struct space_condition *c = &p->conditions[p->ops[i].index];
-            bool yes;
-            if (!expr_eval_bool(c->expr, b->slots, &yes, NULL) && yes)
+            const struct space_condition *c = &p->conditions[op->index];
+            if (op->kind == SPACE_CONDITION ? holds(b, c) : can_hold(b, c))
                 continue;
-            *refuser = c->constraint;       /* one that cannot be evaluated refuses: config.h */
+            *refuser = c->constraint;
             break;
         }
     }

@@ -57,10 +57,13 @@ struct space_value {
 struct space_condition {
     struct expr *expr;          /* owned */
     int level, constraint;
+    int ahead;                  /* the level to look ahead from; nparams: none */
 };
+/* To look ahead is to refuse, as soon as all but the last parameter of a condition is known, what no value of that one can
+ * make true, where there are levels in between. */
 struct space_op {
-    bool is_value;              /* else a condition */
-    int index;
+    enum { SPACE_VALUE, SPACE_CONDITION, SPACE_LOOK_AHEAD } kind;
+    int index;                  /* of the value or condition */
 };
 struct space_plan {
     int nslots;                 /* scope.count and the parts */

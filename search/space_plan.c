@@ -132,6 +132,24 @@ static void find_values(struct planner *p)
     mem_free(needed);
 }
 
+/* The level at which only the parameter of the condition's own level is missing, if others come in between and it has
+ * few values. */
+static int ahead_level(const struct planner *p, const struct space_condition *c)
+{
+    enum { VALUES_MOST = 16 };
+    int level = -1, own = p->k->first_param + c->level;
+    if (c->level < 0 || p->k->params[c->level].nvalues > VALUES_MOST)
+        return p->k->nparams;
+    for (int s = p->k->first_param; s < p->plan->nslots; s++) {
+        if (s == own || !expr_uses(c->expr, s))
+            continue;
+        if (p->level[s] == c->level)
+            return p->k->nparams;                   /* a let of its level is missing too */
+        level = p->level[s] > level ? p->level[s] : level;
+    }
+    return level >= 0 && level < c->level - 1 ? level : p->k->nparams;
+}
+
 static void find_conditions(struct planner *p)
 {
     struct space_plan *plan = p->plan;
@@ -141,8 +159,10 @@ static void find_conditions(struct planner *p)
         for (int i = 0; i < n; i++) {
             int level = expr_level(p, parts[i]);
             MEM_GROW(plan->conditions, plan->nconditions, plan->conditions_cap);
-            plan->conditions[plan->nconditions++] =
-                (struct space_condition){.expr = without_parts(p, parts[i], level), .level = level, .constraint = c};
+            struct space_condition *condition = &plan->conditions[plan->nconditions++];
+            *condition = (struct space_condition){.level = level, .constraint = c};
+            condition->expr = without_parts(p, parts[i], level);
+            condition->ahead = ahead_level(p, condition);
             expr_free(parts[i]);
         }
         mem_free(parts);
@@ -168,7 +188,7 @@ static void add_ready_conditions(const struct planner *p, int level, bool *place
         const struct space_condition *condition = &p->plan->conditions[c];
         if (!placed[c] && condition->level == level && is_ready(p, condition->expr, level)) {
             placed[c] = true;
-            p->plan->ops[(*n)++] = (struct space_op){.index = c};
+            p->plan->ops[(*n)++] = (struct space_op){.kind = SPACE_CONDITION, .index = c};
         }
     }
 }
@@ -192,16 +212,19 @@ static void order_ops(struct planner *p)
     int n = 0;
     bool *placed = mem_zalloc((size_t)plan->nconditions, sizeof *placed);
     p->done = mem_zalloc((size_t)plan->nvalues, sizeof *p->done);
-    plan->ops = mem_zalloc((size_t)plan->nconditions + (size_t)plan->nvalues, sizeof *plan->ops);
+    plan->ops = mem_zalloc(2 * (size_t)plan->nconditions + (size_t)plan->nvalues, sizeof *plan->ops);
     plan->first_op = mem_zalloc((size_t)p->k->nparams + 2, sizeof *plan->first_op);
     for (int level = -1; level < p->k->nparams; level++) {
         plan->first_op[level + 1] = n;
         add_ready_conditions(p, level, placed, &n);
         for (int i; (i = next_value(p, level)) >= 0;) {
-            plan->ops[n++] = (struct space_op){.is_value = true, .index = i};
+            plan->ops[n++] = (struct space_op){.kind = SPACE_VALUE, .index = i};
             p->done[i] = true;
             add_ready_conditions(p, level, placed, &n);
         }
+        for (int c = 0; c < plan->nconditions; c++)
+            if (plan->conditions[c].ahead == level)
+                plan->ops[n++] = (struct space_op){.kind = SPACE_LOOK_AHEAD, .index = c};
     }
     plan->first_op[p->k->nparams + 1] = n;
     mem_free(placed);

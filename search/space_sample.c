@@ -27,7 +27,9 @@ static bool passes(struct sampler *m, int level)
     const struct space_plan *p = &m->plan;
     for (int i = p->first_op[level + 1]; i < p->first_op[level + 2]; i++) {
         bool yes;
-        if (p->ops[i].is_value) {
+        if (p->ops[i].kind == SPACE_LOOK_AHEAD)
+            continue;
+        if (p->ops[i].kind == SPACE_VALUE) {
             const struct space_value *v = &p->values[p->ops[i].index];
             if (expr_eval(v->expr, m->slots, &m->slots[v->slot], NULL))
                 m->slots[v->slot] = (struct value){.type = VALUE_NONE};

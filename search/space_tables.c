@@ -7,14 +7,22 @@
 
 enum { STATE_BYTES = 64 << 20 };        /* of one state table */
 
+static inline bool same_key(const uint64_t *a, const uint64_t *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 static uint32_t *state_place(const struct state_table *t, const uint64_t *key)
 {
     uint64_t h = 0;
     size_t n = (size_t)t->nkeys;
     for (size_t i = 0; i < n; i++)
-        h = splitmix64(h ^ key[i]);
-    uint32_t at = (uint32_t)h & t->mask;
-    while (t->places[at] && memcmp(&t->keys[(t->places[at] - 1) * n], key, n * sizeof *key) != 0)
+        h = (h ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 29);
+    uint32_t at = (uint32_t)(h >> 32) & t->mask;
+    while (t->places[at] && !same_key(&t->keys[(t->places[at] - 1) * n], key, n))
         at = (at + 1) & t->mask;
     return &t->places[at];
 }

@@ -15,6 +15,7 @@ struct lister {
     bool json;
     struct strbuf **text;       /* [parameter][value]: "BM=64", or "\"BM\": 64" */
     struct value *slots;        /* what conditions see */
+    struct strbuf name;         /* the kernel's, and a blank */
     struct strbuf line;         /* of the member, from its first parameter on */
     size_t *until;              /* where in it each parameter begins */
 };
@@ -37,6 +38,7 @@ static void make_text(const struct lister *l, const struct param *p, struct valu
 static void open_lister(struct lister *l, const struct view *v, const struct kernel *k, bool json)
 {
     *l = (struct lister){.k = k, .json = json};
+    sb_addf(&l->name, "%s ", k->name);
     l->slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *l->slots);
     l->until = mem_zalloc((size_t)k->nparams + 1, sizeof *l->until);
     l->text = mem_zalloc((size_t)k->nparams + 1, sizeof *l->text);
@@ -59,6 +61,7 @@ static void close_lister(struct lister *l)
     mem_free(l->slots);
     mem_free(l->until);
     sb_free(&l->line);
+    sb_free(&l->name);
 }
 
 /* Makes the line anew from parameter i on. */
@@ -97,7 +100,7 @@ static status write_member(struct lister *l, struct output *out, const config_ch
         sb_addf(b, "{\"kernel\": \"%s\", \"index\": %llu, \"configuration\": {", l->k->name,
                 (unsigned long long)index);
     else
-        sb_addf(b, "%s ", l->k->name);
+        sb_addn(b, l->name.s, l->name.len);
     sb_addn(b, sb_str(&l->line), l->line.len);
     sb_addn(b, "}}", out->json ? 2 : 0);
     if (b->len < PIECE)
