@@ -89,6 +89,54 @@ PY
     [ "$(cat list)" = "d a=2" ]
 }
 
+@test "spaces of no and of one configuration, and values that are no use" {
+    echo '{"parameters": {"a": [1, 2], "b": [0, 4]}, "constraints": ["a > 1", "a < b - a * 2"]}' >empty.json
+    fails 1 "kernel empty has no valid configuration among 4 combinations; refused by" lathe space empty.json
+    [[ "$errors" == *"a > 1: 2 combinations"* ]]
+    fails 1 "kernel empty has no valid configuration" lathe space empty.json --sample 3
+    echo '{"parameters": {"a": [5]}, "constraints": ["a"]}' >one.json
+    [ "$(lathe space one.json --list)" = "one a=5" ]
+    [ "$(lathe space one.json --sample 9)" = "one a=5" ]
+    [ "$(lathe space one.json --explain a=5 | head -2)" = "one a=5"$'\n'"valid on any device" ]
+    echo '{"parameters": {}}' >none.json
+    [ "$(lathe space none.json --count --json | grep -c '"valid": 1,')" = 1 ]
+    python3 -c "import json; json.dump({'parameters': {'a': list(range(5000))}}, open('many.json', 'w'))"
+    fails 2 "params.a: 5000 entries, and at most 4096 are allowed" lathe space many.json
+    python3 -c "import json; json.dump({'parameters': {'a': list(range(70000))}}, open('many.json', 'w'))"
+    fails 2 "parameter a: 70000 values, and at most 65536 are allowed" lathe space many.json
+    python3 -c "import json; json.dump({'parameters': {'p%d' % i: [1, 2] for i in range(70)}}, open('wide.json', 'w'))"
+    fails 2 "params: 70 entries, and at most 64 are allowed" lathe space wide.json
+    python3 -c "print('{\"parameters\": ' * 5000)" >deep.json
+    fails 2 "deep.json: line 1" lathe space deep.json
+    echo '{"ConfigurationSpace": {"TuningParameters": [{"Name": "a", "Values": "range(0, 10**12)"}]}}' >range.json
+    fails 2 "parameter a: Values: \`range(0, 10**12)\`: column 6: more than 65536 values" lathe space range.json
+    fails 2 "absent/x.json: no such specification file" lathe space absent/x.json
+}
+
+# 10^12 combinations and more, where the constraints leave structure
+@test "huge spaces with structure are counted" {
+    python3 - <<'PY'
+import json
+sizes = [2 ** i for i in range(10)]
+json.dump({"parameters": {"p%d" % i: sizes for i in range(14)},
+           "constraints": [" * ".join("p%d" % i for i in range(14)) + " <= 4096",
+                           "p0 + p1 + p2 > 5 or p13 in (1, 2)"]}, open("product.json", "w"))
+def count(n, left):     # tuples of n exponents below 10 with a sum of at most `left`
+    ways = [1] + [0] * left
+    for _ in range(n):
+        ways = [sum(ways[s - e] for e in range(10) if e <= s) for s in range(left + 1)]
+    return ways
+few = [(a, b, c) for a in range(10) for b in range(10) for c in range(10) if 2 ** a + 2 ** b + 2 ** c <= 5]
+total = sum(count(14, 12))
+ten = count(10, 12)
+excluded = sum(sum(ten[:12 - e - a - b - c + 1]) for a, b, c in few for e in range(2, 10) if e + a + b + c <= 12)
+open("wanted", "w").write(str(total - excluded))
+PY
+    lathe space product.json --count --json >count
+    [ "$(json count "j ->> 'kernels' ->> 0 ->> 'valid'")" = "$(cat wanted)" ]
+    [ "$(json count "j ->> 'kernels' ->> 0 ->> 'cartesian'")" = 100000000000000 ]
+}
+
 @test "a space alone can be written in Lua too" {
     cat >s.lua <<'LUA'
 return space { name = "s", params = { { "a", { 1, 2, 3 } }, { "b", { "x", "y" }, when = "a > 1" } },
