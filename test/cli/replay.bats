@@ -176,6 +176,11 @@ J
     "$LATHE_BIN" recording "$TREE/test/data/recorded/small/cache.json" --json >facts
     [ "$(json facts "json_array_length(j, '\$.notes')")" = 1 ]
     fails 2 "FILE is missing" "$LATHE_BIN" recording
+    "$LATHE_BIN" recording "$PNPOLY" -o written.t4.json.gz >told2
+    [ "$(cat told)" = "$(cat told2)" ]
+    "$LATHE_BIN" recording written.t4.json.gz >told3
+    [ "$(sed 1d told | head -1)" = "$(sed 1d told3 | head -1)" ]
+    [ "$(tail -2 told)" = "$(tail -2 told3)" ]
     fails 7 "No such file" "$LATHE_BIN" recording nothing.json
     mkdir some
     cp "$PNPOLY" some

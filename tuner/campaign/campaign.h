@@ -37,7 +37,7 @@ struct campaign_progress {
     double seconds, budget_seconds;
     int64_t outcomes[OUTCOME_COUNT];
     double best_ms, baseline_ms;    /* NaN until known */
-    char best_config[400], best_kernel[64];
+    char best_config[6400], best_kernel[64];        /* as long as 64 parameters can make it */
     uint64_t space_size;
     const char *device;             /* target's name */
     int compiling, running;         /* trials in these stages now */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct recording_args {
-    const char *file, *kernel;
+    const char *file, *kernel, *output;
     bool json;
 };
 
@@ -16,6 +16,8 @@ static const struct option_row recording_options[] = {
      .help = "a recording, compressed or not, or a lathe database as FILE[#CAMPAIGN]"},
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, kernel),
      .help = "of a campaign's kernels (default: the only one)"},
+    {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, output),
+     .help = "write it as T4 results; compressed if FILE ends in .gz"},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct recording_args, json), .help = "one JSON object"},
     {0},
 };
@@ -115,11 +117,13 @@ static status recording_run(const struct cli *cli, void *p, struct err *e)
     if (s != LATHE_OK)
         return s;
     recording_summarise(r, &summary);
-    if (args->json) {
+    if (args->output)
+        s = recording_write_t4(r, args->output, e);
+    if (s == LATHE_OK && args->json) {
         json_t *j = recording_json(r, &summary);
         s = j ? out_json(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
         json_decref(j);
-    } else {
+    } else if (s == LATHE_OK) {
         recording_text(r, &summary, &b);
         s = out_report(&b, e);
     }

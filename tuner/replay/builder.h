@@ -44,6 +44,11 @@ void builder_failure(struct builder *b, struct recorded *entry, enum outcome out
 /* Ends: values of one type a parameter, choices in order, duplicates settled. Gives the recording away and frees b. */
 status builder_end(struct builder *b, struct recording **out, struct err *e);
 
+/* A time in units of so many seconds as milliseconds: one in milliseconds stays exactly what it is. */
+static inline double to_ms(double time, double unit)
+{
+    return time * (unit / 1e-3);
+}
 /* Seconds in a unit's name ("ms", "milliseconds", also "miliseconds"); 0: not known. */
 double unit_seconds(const char *name);
 /* A number, and not a text or true; NaN otherwise. */

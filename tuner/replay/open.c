@@ -142,9 +142,13 @@ static void keep_head(const struct pass *p)
     builder_set(&r->kernel, json_object_get(p->head, "kernel_name"));
     builder_set(&r->size, json_object_get(p->head, "problem_size"));
     builder_set(&r->device, json_object_get(json_object_get(p->head, "Metadata"), "Device"));
-    const json_t *device = json_object_get(json_object_get(p->head, "metadata"), "device"); /* as KTT writes T4 */
-    if (json_is_string(device))
-        builder_set(&r->device, device);
+    const json_t *t4 = json_object_get(p->head, "metadata");    /* "device" as KTT writes it, too */
+    if (json_is_string(json_object_get(t4, "device")))
+        builder_set(&r->device, json_object_get(t4, "device"));
+    if (json_is_string(json_object_get(t4, "kernel")))
+        builder_set(&r->kernel, json_object_get(t4, "kernel"));
+    if (json_is_string(json_object_get(t4, "size")))
+        builder_set(&r->size, json_object_get(t4, "size"));
 }
 
 static status read_all(struct source *source, const char *name, struct recording **out, struct err *e)

@@ -144,7 +144,7 @@ static status read_result(struct ktt *t, const json_t *result)
         builder_failure(t->b, r, outcome, json_string_value(json_object_get(result, "Status")));
         return LATHE_OK;
     }
-    double ms = json_double(json_object_get(result, "TotalDuration")) * t->unit * 1e3;
+    double ms = to_ms(json_double(json_object_get(result, "TotalDuration")), t->unit);
     builder_success(t->b, r, ms);
     if (r->outcome == OUTCOME_ok) {
         builder_sample(t->b, r, ms);

@@ -107,7 +107,7 @@ static status read_value(struct t4 *t, const json_t *result, struct recorded *r)
                                     "results[%zu]: the objective %.60s is measured in %.60s, which is no unit of time",
                                     t->n, name, json_string_value(unit));
     }
-    double value = json_double(json_object_get(m, "value")) * seconds * 1e3;
+    double value = to_ms(json_double(json_object_get(m, "value")), seconds);
     if (!m && r->nsamples)
         value = r->run * 1e3 / r->nsamples;
     builder_success(t->b, r, value);
@@ -147,7 +147,7 @@ static status read_result(struct t4 *t, const json_t *result)
     r->search = builder_cost(t->b, json_object_get(times, "search_algorithm"), t->unit);
     json_array_foreach(runs, i, value) {
         r->run += builder_cost(t->b, value, t->unit);
-        builder_sample(t->b, r, json_double(value) * t->unit * 1e3);
+        builder_sample(t->b, r, to_ms(json_double(value), t->unit));
     }
     if (outcome == OUTCOME_ok)
         return read_value(t, result, r);

@@ -60,6 +60,10 @@ status recording_open(const char *place, const char *kernel, struct recording **
 status recording_read_text(const char *text, size_t len, const char *name, struct recording **out, struct err *e);
 void recording_free(struct recording *r);           /* NULL is fine */
 
+/* As T4 results, compressed if path ends in ".gz". Outcomes become those that T4 tells apart. Recordings that are equal
+ * give files that are. LATHE_IO. */
+status recording_write_t4(const struct recording *r, const char *path, struct err *e);
+
 /* The configuration with these choices: its index, or -1. */
 int64_t recording_find(const struct recording *r, const config_choice *choice);
 

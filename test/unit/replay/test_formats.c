@@ -376,6 +376,56 @@ static void files(void **state)
     assert_non_null(strstr(e.text, "is a directory"));
 }
 
+/* What is written is read back the same, but for the outcomes that T4 does not tell apart. */
+static void written_as_t4(void **state)
+{
+    static const char *const files[] = {"test/data/recorded/small/cache.json", "test/data/recorded/small/ktt.json",
+                                        "test/data/recorded/convolution_milo-A100.t4.json.gz"};
+    static const char *const suffixes[] = {".json", ".json.gz"};
+    for (int i = 0; i < 6; i++) {
+        struct recording *a = opened(files[i / 2]), *b;
+        struct err e = {0};
+        char *path = mem_printf("/tmp/lathe-written-%d%s", (int)getpid(), suffixes[i % 2]);
+        if (recording_write_t4(a, path, &e))
+            fail_msg("%s", e.text);
+        b = opened(path);
+        unlink(path);
+        mem_free(path);
+        assert_string_equal(b->format, "T4");
+        assert_string_equal(a->device, b->device);
+        assert_string_equal(a->kernel, b->kernel);
+        assert_string_equal(a->size, b->size);
+        assert_int_equal(a->nconfigs, b->nconfigs);
+        assert_int_equal(a->nparams, b->nparams);
+        for (uint64_t c = 0; c < a->nconfigs; c++) {
+            const struct recorded *x = &a->configs[c], *y = NULL;
+            for (uint64_t d = 0; d < b->nconfigs && !y; d++) {     /* values may be in another order */
+                bool same = true;
+                uint64_t n = (uint64_t)a->nparams;
+                for (uint64_t p = 0; p < n && same; p++)
+                    same = value_equal(a->params[p].values[a->choices[c * n + p]],
+                                       b->params[p].values[b->choices[d * n + p]]);
+                y = same ? &b->configs[d] : NULL;
+            }
+            assert_non_null(y);
+            assert_int_equal(x->outcome == OUTCOME_ok, y->outcome == OUTCOME_ok);
+            assert_true(x->value_ms == y->value_ms || x->outcome != OUTCOME_ok);
+            assert_true(fabs(recorded_cost(x) - recorded_cost(y)) <= 1e-12 * recorded_cost(x));
+            assert_true(fabs(recorded_trial_seconds(x) - recorded_trial_seconds(y)) <= 1e-12 * recorded_cost(x));
+            assert_int_equal(x->nsamples, y->nsamples);
+            if (x->nsamples)
+                assert_memory_equal(a->samples + x->first_sample, b->samples + y->first_sample,
+                                    x->nsamples * sizeof(double));
+        }
+        recording_free(a);
+        recording_free(b);
+    }
+    struct recording *r = opened(files[0]);
+    struct err e = {0};
+    assert_int_equal(recording_write_t4(r, "/tmp/no such folder/x.json", &e), LATHE_IO);
+    recording_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +442,7 @@ int main(void)
         cmocka_unit_test(ktt_output),
         cmocka_unit_test(large_values),
         cmocka_unit_test(limits),
+        cmocka_unit_test(written_as_t4),
         cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
