@@ -53,9 +53,22 @@ static int by_size(const void *a, const void *b, void *param)
     return i - j;
 }
 
+void space_set_order(struct space *s, const int *param)
+{
+    int least = s->kernel->nparams;
+    for (int l = s->kernel->nparams - 1; l >= 0; l--) {
+        s->param[l] = param ? param[l] : l;
+        least = s->param[l] < least ? s->param[l] : least;
+        s->least[l] = least;
+    }
+}
+
 void space_make_axes(struct space *s)
 {
     const struct kernel *k = s->kernel;
+    s->param = mem_zalloc((size_t)k->nparams, sizeof *s->param);
+    s->least = mem_zalloc((size_t)k->nparams, sizeof *s->least);
+    space_set_order(s, NULL);
     s->axes = mem_zalloc((size_t)k->nparams, sizeof *s->axes);
     for (int i = 0; i < k->nparams; i++) {
         size_t n = (size_t)k->params[i].nvalues;
@@ -70,6 +83,31 @@ void space_make_axes(struct space *s)
     }
 }
 
+/* In the order as written, if that takes few evaluations; else in a narrow one, and if that is too large too, as written
+ * whatever it takes. Time does not decide, so the order is the same on every machine. */
+static status build(struct space *s, const struct space_limits *limits, struct err *e)
+{
+    struct space_limits first = *limits;
+    bool more = limits->evaluations > limits->first;
+    if (more)
+        first.evaluations = limits->first;
+    status st = LATHE_OK;
+    if (limits->first > 0 && (!(st = space_build(s, &first, e)) || !s->too_large || !more))
+        return st;
+    int *param = mem_zalloc((size_t)s->kernel->nparams, sizeof *param);
+    bool another = space_order(s->kernel, param);
+    if (another) {
+        space_set_order(s, param);
+        st = space_build(s, limits, e);
+    }
+    if (s->too_large || !another) {
+        space_set_order(s, NULL);
+        st = space_build(s, limits, e);
+    }
+    mem_free(param);
+    return st;
+}
+
 status space_open_telling(const struct problem *p, const struct kernel *k, const struct target *t,
                           const struct space_limits *limits, struct space **out, bool *too_large, struct err *e)
 {
@@ -81,7 +119,7 @@ status space_open_telling(const struct problem *p, const struct kernel *k, const
     kernel_slots_fixed(p, k, t, s->fixed);
     status st = check_requirements(s, t, e);
     if (!st)
-        st = space_build(s, limits, e);
+        st = build(s, limits, e);
     if (!st && s->size == 0)
         st = nothing_valid(s, e);
     *too_large = s->too_large;
@@ -115,6 +153,8 @@ void space_close(struct space *s)
         mem_free(s->axes[i].rank);
     }
     mem_free(s->axes);
+    mem_free(s->param);
+    mem_free(s->least);
     mem_free(s->fixed);
     mem_free(s->nodes);
     mem_free(s->edges);
@@ -163,7 +203,7 @@ void space_at(const struct space *s, uint64_t index, config_choice *out)
         const struct edge *edge = s->edges + s->nodes[node].first;
         while (index >= s->nodes[edge->child].members)
             index -= s->nodes[edge++->child].members;
-        out[i] = edge->choice;
+        out[s->param[i]] = edge->choice;
         node = edge->child;
     }
 }
@@ -173,7 +213,7 @@ int64_t space_index(const struct space *s, const config_choice *c)
     uint32_t node = s->root;
     uint64_t index = 0;
     for (int i = 0; i < s->kernel->nparams; i++) {
-        const struct edge *found = space_edge(s, node, c[i]);
+        const struct edge *found = space_edge(s, node, c[s->param[i]]);
         if (!found)
             return -1;
         for (const struct edge *edge = s->edges + s->nodes[node].first; edge < found; edge++)

@@ -1,6 +1,7 @@
 /* space.h: the valid configurations of one kernel at one size on one target.
  *
- * Order: the lexicographic order of choices, first parameter slowest. Index 0 .. size-1. Inactive parameters are 0, so
+ * Order: the lexicographic order of choices, first parameter slowest; of a space that is too large to build so, that of
+ * another order of its parameters, the same on every machine. Index 0 .. size-1. Inactive parameters are 0, so
  * no two members differ only in them. Read-only after opening; may be shared. Nothing here lists the space: each
  * question costs a walk over the parameters, also where there are 10^12 members. */
 #ifndef LATHE_SEARCH_SPACE_H
@@ -52,7 +53,7 @@ uint64_t space_random(const struct space *s, struct rng *r);    /* a uniform ind
 /* All members in order, at the cost of what changes from one to the next. */
 struct space_cursor;
 struct space_cursor *space_cursor_open(const struct space *s);      /* before the first member */
-/* To the next member: the first parameter whose choice may differ (0 at first), or -1 at the end. */
+/* To the next member: no parameter before the one returned differs (0 at first); -1 at the end. */
 int space_cursor_next(struct space_cursor *c);
 const config_choice *space_cursor_choice(const struct space_cursor *c);     /* valid until the next call */
 void space_cursor_close(struct space_cursor *c);

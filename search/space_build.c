@@ -18,7 +18,7 @@ struct builder {
     const struct kernel *k;
     struct space_plan plan;
     struct value *slots;
-    config_choice *choice;
+    config_choice *choice;      /* of each parameter that is chosen */
     double *weight;             /* combinations of the parameters at or after a level */
     double *refused;            /* nrefused (constraints, then inactive) a level */
     int nrefused;
@@ -61,11 +61,12 @@ static void read_key(struct builder *b, int level)
 
 /* Failures --------------------------------------------------------------------------------------------------------*/
 
-/* "BM=32 BN=64": parameters 0 .. level */
+/* "BM=32 BN=64": levels 0 .. level */
 static void add_choices(const struct builder *b, int level, struct strbuf *out)
 {
-    for (int i = 0; i <= level; i++) {
-        sb_addf(out, "%s%s=", i ? " " : "", b->k->params[i].name);
+    for (int l = 0; l <= level; l++) {
+        int i = b->s->param[l];
+        sb_addf(out, "%s%s=", l ? " " : "", b->k->params[i].name);
         value_print(out, b->k->params[i].values[b->choice[i]]);
     }
 }
@@ -87,7 +88,7 @@ static status too_large(struct builder *b, int level, const char *what)
 {
     double looked_at = 0, found = 0;
     for (int i = 0; i <= level; i++) {
-        looked_at += b->choice[i] * b->weight[i + 1];
+        looked_at += b->choice[b->s->param[i]] * b->weight[i + 1];
         found += (double)b->below[i];
     }
     const struct space_plan *p = &b->plan;
@@ -132,9 +133,10 @@ static bool holds(const struct builder *b, const struct space_condition *c)
 /* Whether some value of the condition's last parameter makes it true. */
 static bool can_hold(struct builder *b, const struct space_condition *c)
 {
-    const struct param *p = &b->k->params[c->level];
+    int last = b->s->param[c->level];
+    const struct param *p = &b->k->params[last];
     for (int v = 0; v < p->nvalues; v++) {
-        b->slots[b->k->first_param + c->level] = p->values[v];
+        b->slots[b->k->first_param + last] = p->values[v];
         b->evaluations++;
         if (holds(b, c))
             return true;
@@ -171,7 +173,8 @@ static status try_level(struct builder *b, int level, int *refuser)
 
 static status is_active(struct builder *b, int level, bool *active)
 {
-    const struct expr *when = b->k->params[level].when;
+    const struct param *p = &b->k->params[b->s->param[level]];
+    const struct expr *when = p->when;
     *active = true;
     if (!when || !expr_eval_bool(when, b->slots, active, NULL))
         return LATHE_OK;
@@ -179,7 +182,7 @@ static status is_active(struct builder *b, int level, bool *active)
     expr_eval_bool(when, b->slots, active, b->e);
     add_choices(b, level - 1, &at);
     err_prefix(b->e, "kernel %s: the condition of parameter %s cannot be evaluated at %s", b->k->name,
-               b->k->params[level].name, sb_str(&at));
+               p->name, sb_str(&at));
     sb_free(&at);
     return LATHE_SPEC;
 }
@@ -189,11 +192,11 @@ static status search(struct builder *b, int level, uint32_t *out);
 /* One choice at a level, and everything below it. */
 static status search_choice(struct builder *b, int level, int choice, uint32_t *n)
 {
-    int refuser;
+    int refuser, param = b->s->param[level];
     uint32_t child;
     double *refused = b->refused + level * b->nrefused;
-    b->choice[level] = (config_choice)choice;
-    b->slots[b->k->first_param + level] = b->k->params[level].values[choice];
+    b->choice[param] = (config_choice)choice;
+    b->slots[b->k->first_param + param] = b->k->params[param].values[choice];
     status s = try_level(b, level, &refuser);
     if (s)
         return s;
@@ -235,7 +238,7 @@ static status search(struct builder *b, int level, uint32_t *out)
     }
     bool active;
     status s = is_active(b, level, &active);
-    int nvalues = b->k->params[level].nvalues;
+    int nvalues = b->k->params[b->s->param[level]].nvalues;
     uint32_t n = 0;
     b->below[level] = 0;
     for (int v = 0; v < (active ? nvalues : 1) && !s; v++)
@@ -257,7 +260,7 @@ static void open_builder(struct builder *b)
     const struct kernel *k = b->k;
     size_t n = (size_t)k->nparams;
     int widest_key = 0;
-    space_plan_make(k, &b->plan);
+    space_plan_make(k, b->s->param, &b->plan);
     b->nrefused = k->nconstraints + 1;
     b->slots = mem_zalloc((size_t)b->plan.nslots, sizeof *b->slots);
     memcpy(b->slots, b->s->fixed, (size_t)k->scope.count * sizeof *b->slots);
@@ -269,8 +272,9 @@ static void open_builder(struct builder *b)
     b->states = mem_zalloc(n + 1, sizeof *b->states);
     b->weight[n] = 1;
     for (int i = k->nparams - 1; i >= 0; i--) {
-        b->weight[i] = b->weight[i + 1] * k->params[i].nvalues;
-        b->edges[i] = mem_zalloc((size_t)k->params[i].nvalues, sizeof **b->edges);
+        int nvalues = k->params[b->s->param[i]].nvalues;
+        b->weight[i] = b->weight[i + 1] * nvalues;
+        b->edges[i] = mem_zalloc((size_t)nvalues, sizeof **b->edges);
         for (int j = b->plan.first_key[i]; j < b->plan.first_key[i + 1]; j++)
             b->states[i].nkeys += b->plan.keys[j] < k->first_let ? 1 : 2;
         b->states[i].nrefused = b->nrefused;
@@ -304,6 +308,8 @@ status space_build(struct space *s, const struct space_limits *limits, struct er
     struct err own;
     struct builder b = {.s = s, .k = s->kernel, .limits = *limits, .e = e ? e : &own};
     int refuser;
+    s->nnodes = s->nedges = 0;
+    s->too_large = false;
     open_builder(&b);
     MEM_GROW(s->nodes, s->nnodes, s->node_cap);
     s->nodes[s->nnodes++] = (struct node){.members = 1}; /* NODE_END */

@@ -29,7 +29,7 @@ static void descend(struct space_cursor *c, uint32_t node, int level)
         const struct node *at = &c->s->nodes[node];
         c->edge[level] = c->s->edges + at->first;
         c->end[level] = c->edge[level] + at->count;
-        c->choice[level] = c->edge[level]->choice;
+        c->choice[c->s->param[level]] = c->edge[level]->choice;
         node = c->edge[level]->child;
     }
 }
@@ -46,9 +46,9 @@ int space_cursor_next(struct space_cursor *c)
         level--;
     if (level < 0)
         return -1;
-    c->choice[level] = c->edge[level]->choice;
+    c->choice[c->s->param[level]] = c->edge[level]->choice;
     descend(c, c->edge[level]->child, level + 1);
-    return level;
+    return c->s->least[level];
 }
 
 const config_choice *space_cursor_choice(const struct space_cursor *c)

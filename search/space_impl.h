@@ -1,7 +1,7 @@
 /* space_impl.h: how a space is represented, for the files that build it and read it.
  *
- * A space is a decision diagram. Level p decides parameter p; a node has one edge for each choice that some member
- * makes there, in ascending order, and knows how many members lie below it. Equal nodes are one node, so parameters
+ * A space is a decision diagram. Level l decides parameter param[l], the l-th unless the diagram is much smaller in another
+ * order (space_order.c); a node has one edge for each choice that some member makes there, in ascending order, and knows how many members lie below it. Equal nodes are one node, so parameters
  * that do not depend on each other cost the sum of their values and not the product, and everything a space is asked
  * (its size, the i-th member, the index of one, a random one) is a walk from the root. */
 #ifndef LATHE_SEARCH_SPACE_IMPL_H
@@ -30,7 +30,9 @@ struct space_axis {
 
 struct space {
     const struct kernel *kernel;
-    struct space_axis *axes;          /* one a parameter */
+    struct space_axis *axes;    /* one a parameter */
+    int *param;                 /* of each level */
+    int *least;                 /* the least parameter from each level on */
     struct value *fixed;        /* kernel->scope.count slots; those of dims, scalars and limits are filled */
     struct node *nodes;
     struct edge *edges;
@@ -45,7 +47,7 @@ struct space {
 };
 
 /* What is needed when, worked out before building. Levels run from -1 (before the first parameter) to nparams - 1; the
- * level of a formula is that of the last parameter it depends on, itself or through lets. Constraints are split at their
+ * level of a formula is the greatest of a parameter it depends on, itself or through lets. Constraints are split at their
  * `and`s into conditions. What a condition or a let needs of earlier levels is a value of its own, a part, so that states
  * can meet where the parts are equal though the choices are not. */
 struct space_value {
@@ -80,16 +82,22 @@ struct space_plan {
     int widest;                 /* the constraint that depends on most parameters, -1: none */
     int widest_params;
 };
-void space_plan_make(const struct kernel *k, struct space_plan *plan);
+/* param: of each level. */
+void space_plan_make(const struct kernel *k, const int *param, struct space_plan *plan);
 void space_plan_free(struct space_plan *plan);
+
+/* An order of parameters in which few of them have a condition open at a time: param[level]; returns whether it is another
+ * than the one written. Parameters that a `when` names come before its own. */
+bool space_order(const struct kernel *k, int *param);
 
 /* When to give up building. */
 struct space_limits {
     double seconds;
     double evaluations;         /* of formulas */
+    double first;               /* evaluations in the order as written, before another one is tried; 0: none */
     uint32_t edges;
 };
-#define SPACE_LIMITS ((struct space_limits){.seconds = 60, .evaluations = 2e9, .edges = 1u << 26})
+#define SPACE_LIMITS ((struct space_limits){.seconds = 60, .evaluations = 2e9, .first = 2e7, .edges = 1u << 26})
 
 /* As space_open; *too_large: whether that is what failed. */
 status space_open_telling(const struct problem *p, const struct kernel *k, const struct target *t,
@@ -100,14 +108,15 @@ status space_sample(const struct problem *p, const struct kernel *k, const struc
 status space_open_limited(const struct problem *p, const struct kernel *k, const struct target *t,
                           const struct space_limits *limits, struct space **out, struct err *e);
 
-/* Fills nodes, root, size, refused. Fails with LATHE_SPEC. */
+/* Fills nodes, root, size, refused, from param and fixed. Fails with LATHE_SPEC. */
 status space_build(struct space *s, const struct space_limits *limits, struct err *e);
 
 /* Fills the slots that conditions see: fixed ones and parameters, inactive ones at their first value; no lets. */
 void space_param_slots(const struct space *s, const config_choice *c, struct value *slots);
 
-/* Fills axes, once kernel is known. */
+/* Fills axes, param and least, once kernel is known: the order as written. */
 void space_make_axes(struct space *s);
+void space_set_order(struct space *s, const int *param);
 
 /* The edge of a node with this choice, or NULL. */
 const struct edge *space_edge(const struct space *s, uint32_t node, config_choice choice);

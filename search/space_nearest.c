@@ -38,12 +38,12 @@ struct finder {
 
 static uint64_t cost_of(const struct finder *f, int level, config_choice choice)
 {
-    int wanted = f->wanted[level];
+    int param = f->s->param[level], wanted = f->wanted[param];
     if (wanted < 0 || wanted == choice)
         return 0;
-    if (choice == 0 && f->s->kernel->params[level].when)
+    if (choice == 0 && f->s->kernel->params[param].when)
         return 1;               /* it may have become inactive */
-    const config_choice *rank = f->s->axes[level].rank;
+    const config_choice *rank = f->s->axes[param].rank;
     int steps = rank[choice] - rank[wanted];
     return CHANGE + (uint64_t)(steps < 0 ? -steps : steps);
 }
@@ -140,7 +140,7 @@ void space_nearest(const struct space *s, const int *wanted, config_choice *out)
             reach(&f, edge[i].child, at, r.level + 1, r.cost + cost_of(&f, r.level, edge[i].choice), edge[i].choice);
     }
     for (int level = n; level > 0; at = f.list[at].parent)
-        out[--level] = f.list[at].choice;
+        out[s->param[--level]] = f.list[at].choice;
     mem_free(f.list);
     mem_free(f.places);
     mem_free(f.heap);

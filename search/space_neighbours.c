@@ -39,21 +39,22 @@ static bool is_one_change(struct walker *w)
     return true;
 }
 
-/* Completes the candidate from parameter i on, below `node`. */
-static bool complete(struct walker *w, uint32_t node, int i)
+/* Completes the candidate from a level on, below `node`. */
+static bool complete(struct walker *w, uint32_t node, int level)
 {
     const struct space *s = w->s;
     const struct kernel *k = s->kernel;
-    if (i == k->nparams)
+    if (level == k->nparams)
         return is_one_change(w);
     if (w->steps <= 0)
         return false;
     w->steps--;
+    int i = s->param[level];
     const struct edge *first = s->edges + s->nodes[node].first;
     if (i != w->changed && !w->active[i]) { /* free: it is inactive still, or takes its first valid value */
         for (uint32_t n = 0; n < s->nodes[node].count; n++) {
             w->candidate[i] = first[n].choice;
-            if (complete(w, first[n].child, i + 1))
+            if (complete(w, first[n].child, level + 1))
                 return true;
         }
         return false;
@@ -61,12 +62,12 @@ static bool complete(struct walker *w, uint32_t node, int i)
     config_choice wanted = i == w->changed ? w->candidate[i] : w->from[i];
     const struct edge *edge = space_edge(s, node, wanted);
     w->candidate[i] = wanted;
-    if (edge && complete(w, edge->child, i + 1))
+    if (edge && complete(w, edge->child, level + 1))
         return true;
     if (i == w->changed || !k->params[i].when || wanted == 0 || !(edge = space_edge(s, node, 0)))
         return false;
     w->candidate[i] = 0; /* it may have become inactive */
-    return complete(w, edge->child, i + 1);
+    return complete(w, edge->child, level + 1);
 }
 
 static void try_value(struct walker *w, config_choice value, uint64_t *list, int *n)

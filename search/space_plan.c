@@ -13,6 +13,7 @@
 
 struct planner {
     const struct kernel *k;
+    const int *param;           /* of each level */
     struct space_plan *plan;
     int *level, level_cap;      /* of each slot; -1: no parameter decides it */
     bool *done;                 /* values that are computed already */
@@ -38,7 +39,9 @@ static void find_levels(struct planner *p)
 {
     const struct kernel *k = p->k;
     for (int s = 0; s < k->scope.count; s++)
-        set_level(p, s, s >= k->first_param && s < k->first_let ? s - k->first_param : -1);
+        set_level(p, s, -1);
+    for (int l = 0; l < k->nparams; l++)
+        p->level[k->first_param + p->param[l]] = l;
     for (int i = 0; i < k->nlets; i++)
         p->level[k->first_let + i] = expr_level(p, k->lets[i].expr);
 }
@@ -137,9 +140,9 @@ static void find_values(struct planner *p)
 static int ahead_level(const struct planner *p, const struct space_condition *c)
 {
     enum { VALUES_MOST = 16 };
-    int level = -1, own = p->k->first_param + c->level;
-    if (c->level < 0 || p->k->params[c->level].nvalues > VALUES_MOST)
+    if (c->level < 0 || p->k->params[p->param[c->level]].nvalues > VALUES_MOST)
         return p->k->nparams;
+    int level = -1, own = p->k->first_param + p->param[c->level];
     for (int s = p->k->first_param; s < p->plan->nslots; s++) {
         if (s == own || !expr_uses(c->expr, s))
             continue;
@@ -264,17 +267,17 @@ static void keys_of_level(const struct planner *p, int level, bool *keys)
     for (int c = 0; c < p->plan->nconditions; c++)
         if (p->plan->conditions[c].level >= level)
             mark_keys(p, p->plan->conditions[c].expr, level, keys);
-    for (int i = level; i < k->nparams; i++)
-        if (k->params[i].when)
-            mark_keys(p, k->params[i].when, level, keys);
+    for (int l = level; l < k->nparams; l++)
+        if (k->params[p->param[l]].when)
+            mark_keys(p, k->params[p->param[l]].when, level, keys);
 }
 
 /* Something known at `before`, the last level that forgot, or chosen since, is not among the keys. */
 static bool is_forgetful(const struct planner *p, const bool *before_keys, int before, const bool *keys, int level)
 {
     for (int s = p->k->first_param; s < p->plan->nslots; s++) {
-        int param = s - p->k->first_param;
-        bool chosen_since = s < p->k->first_let && param >= before && param < level && p->k->params[param].nvalues > 1;
+        bool chosen_since = s < p->k->first_let && p->level[s] >= before && p->level[s] < level &&
+                            p->k->params[s - p->k->first_param].nvalues > 1;
         if ((before_keys[s] || chosen_since) && !keys[s])
             return true;
     }
@@ -311,9 +314,9 @@ static void find_keys(struct planner *p)
     mem_free(p->visited);
 }
 
-void space_plan_make(const struct kernel *k, struct space_plan *plan)
+void space_plan_make(const struct kernel *k, const int *param, struct space_plan *plan)
 {
-    struct planner p = {.k = k, .plan = plan, .visited = mem_zalloc((size_t)k->nlets, sizeof *p.visited)};
+    struct planner p = {.k = k, .param = param, .plan = plan, .visited = mem_zalloc((size_t)k->nlets, sizeof *p.visited)};
     *plan = (struct space_plan){.nslots = k->scope.count};
     find_levels(&p);
     find_widest(&p, plan);

@@ -96,8 +96,11 @@ status space_sample(const struct problem *p, const struct kernel *k, const struc
                     struct space **out, struct space_draw *d, struct err *e)
 {
     struct sampler m = {.k = k, .choice = mem_zalloc((size_t)k->nparams, sizeof *m.choice)};
+    int *param = mem_zalloc((size_t)k->nparams, sizeof *param);
     *d = (struct space_draw){0};
-    space_plan_make(k, &m.plan);
+    for (int i = 0; i < k->nparams; i++)
+        param[i] = i;
+    space_plan_make(k, param, &m.plan);
     m.slots = mem_zalloc((size_t)m.plan.nslots, sizeof *m.slots);
     kernel_slots_fixed(p, k, t, m.slots);
     rng_seed(&m.rng, seed);
@@ -108,6 +111,7 @@ status space_sample(const struct problem *p, const struct kernel *k, const struc
                              "kernel %s: none of %.3g combinations drawn at random is valid, so it cannot be sampled either",
                              k->name, d->tried);
     space_plan_free(&m.plan);
+    mem_free(param);
     mem_free(m.slots);
     mem_free(m.choice);
     mem_free(m.list);

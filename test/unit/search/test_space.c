@@ -344,6 +344,108 @@ static void test_random_spaces_match_listing(void **state)
     assert_true(conditional > 30);
 }
 
+/* The same members in a narrow order of parameters, whatever it is. */
+static void check_reordered(struct space *s, struct space *other, bool conditional)
+{
+    const struct kernel *k = space_kernel(s);
+    config_choice c[16], d[16];
+    struct space_cursor *cursor = space_cursor_open(other);
+    assert_int_equal(space_size(s), space_size(other));
+    for (uint64_t i = 0; i < space_size(other); i++) {
+        space_at(other, i, c);
+        assert_true(space_index(s, c) >= 0);
+        assert_int_equal(space_index(other, c), i);
+        int first = space_cursor_next(cursor);
+        assert_true(config_equal(k, c, space_cursor_choice(cursor)));
+        for (int p = 0; p < first; p++)
+            assert_int_equal(c[p], d[p]);
+        memcpy(d, c, sizeof d);
+        int wanted[16];
+        for (int p = 0; p < k->nparams; p++)
+            wanted[p] = c[p];
+        config_choice nearest[16];
+        space_nearest(other, wanted, nearest);
+        assert_true(config_equal(k, c, nearest));
+        for (int kind = 0; kind < 2 && !conditional; kind++) {
+            uint64_t *here, *there;
+            int n = space_neighbours(s, c, (enum neighbourhood)kind, &here);
+            assert_int_equal(space_neighbours(other, c, (enum neighbourhood)kind, &there), n);
+            for (int j = 0; j < n; j++) {
+                config_choice a[16], b[16];
+                space_at(s, here[j], a);
+                space_at(other, there[j], b);
+                assert_true(config_equal(k, a, b));
+            }
+            mem_free(here);
+            mem_free(there);
+        }
+    }
+    assert_int_equal(space_cursor_next(cursor), -1);
+    space_cursor_close(cursor);
+}
+
+static void test_another_order_of_parameters(void **state)
+{
+    struct target t = fixture_target();
+    struct space_limits narrow = SPACE_LIMITS;
+    int other_order = 0;
+    narrow.first = 0;
+    for (unsigned seed = 1000; seed < 1100; seed++) {
+        draw_state = seed;
+        char *text = random_kernel();
+        struct problem *p = fixture_problem((const char *const *)&text, 1);
+        struct space *s = NULL, *other = NULL;
+        status st = space_open(p, &p->kernels[0], &t, &s, &fixture_err);
+        assert_int_equal(space_open_limited(p, &p->kernels[0], &t, &narrow, &other, &fixture_err), st);
+        if (!st) {
+            bool conditional = false;
+            for (int i = 0; i < p->kernels[0].nparams; i++) {
+                other_order += other->param[i] != i;
+                conditional = conditional || p->kernels[0].params[i].when;
+            }
+            check_reordered(s, other, conditional);
+        }
+        space_close(s);
+        space_close(other);
+        problem_free(p);
+        mem_free(text);
+    }
+    assert_true(other_order > 20);
+}
+
+/* Twelve pairs, written all firsts and then all seconds: 10^24 combinations, and states without number in that order. */
+static void test_groups_far_apart(void **state)
+{
+    struct strbuf b = {0};
+    sb_add(&b, "params = { ");
+    for (int i = 0; i < 24; i++)
+        sb_addf(&b, "{ '%c%d', { 1, 2, 3, 5, 8, 13, 21, 34, 55, 89 } }, ", i < 12 ? 'A' : 'B', i % 12);
+    sb_add(&b, "}, constraints = { ");
+    for (int i = 0; i < 12; i++)
+        sb_addf(&b, "'A%d * 2 + B%d == 11 or A%d == B%d', ", i, i, i, i);
+    sb_add(&b, "}");
+    char *text = sb_take(&b);
+    struct problem *p = fixture_problem((const char *const *)&text, 1);
+    struct space *s = fixture_space(p, 0);
+    uint64_t wanted = 1; /* (3, 5), (5, 1) and the ten equal ones */
+    for (int i = 0; i < 12; i++)
+        wanted *= 12;
+    assert_int_equal(space_size(s), wanted);
+    struct rng r;
+    config_choice c[24];
+    rng_seed(&r, 1);
+    for (int n = 0; n < 100; n++) {
+        uint64_t at = space_random(s, &r);
+        space_at(s, at, c);
+        assert_int_equal(space_index(s, c), at);
+        for (int i = 0; i < 12; i++)
+            assert_true(c[i] == c[12 + i] || (c[i] == 2 && c[12 + i] == 3) || (c[i] == 3 && c[12 + i] == 0));
+    }
+    space_close(s);
+    problem_free(p);
+    mem_free(text);
+}
+
 /* Members drawn by rejection: all of a small space, none but its members, at about its share of all combinations. */
 static void test_members_drawn_by_rejection(void **state)
 {
@@ -596,6 +698,8 @@ int main(void)
         cmocka_unit_test(test_constraints_through_lets),
         cmocka_unit_test(test_conditional_parameters),
         cmocka_unit_test(test_random_spaces_match_listing),
+        cmocka_unit_test(test_another_order_of_parameters),
+        cmocka_unit_test(test_groups_far_apart),
         cmocka_unit_test(test_members_drawn_by_rejection),
         cmocka_unit_test(test_neighbours_are_symmetric),
         cmocka_unit_test(test_random_members_are_uniform),
