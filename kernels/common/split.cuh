@@ -53,6 +53,31 @@ __device__ __forceinline__ void lathe_split16(float first, float second, float s
     lo = lathe_pack16<FP16>(lathe_fma(first, scale, -first_hi), lathe_fma(second, scale, -second_hi));
 }
 
+// x to its first BITS bits, rounded to nearest: Veltkamp's splitting (Dekker 1971). NaN for infinities and NaN; |x| must be
+// below 2^(103 + BITS).
+template <int BITS> __device__ __forceinline__ float lathe_short(float x) {
+    const float large = __fmul_rn(x, static_cast<float>((1 << (24 - BITS)) + 1));
+    return __fadd_rn(large, -__fadd_rn(large, -x));
+}
+
+// x as hi + lo in fp16 again, with 9 bits in hi, and in a rounded lo too: multipliers take less power where operands have
+// zeros. What the sum of two such products leaves out is larger, 2^-18 of a product at most. `rounded`: for an operand
+// whose split costs nothing; else hi is cut off, in one instruction, and lo has all its bits.
+template <bool ROUNDED>
+__device__ __forceinline__ void lathe_split_short(float first, float second, float scale, unsigned &hi, unsigned &lo) {
+    first *= scale, second *= scale;
+    if constexpr (ROUNDED) {
+        const float first_hi = lathe_short<9>(first), second_hi = lathe_short<9>(second);
+        hi = lathe_pack16<true>(first_hi, second_hi);
+        lo = lathe_pack16<true>(lathe_short<9>(first - first_hi), lathe_short<9>(second - second_hi));
+    } else {
+        const float first_hi = __uint_as_float(__float_as_uint(first) & 0xffff8000u);
+        const float second_hi = __uint_as_float(__float_as_uint(second) & 0xffff8000u);
+        hi = lathe_pack16<true>(first_hi, second_hi);
+        lo = lathe_pack16<true>(first - first_hi, second - second_hi);
+    }
+}
+
 // x rounded to 10 bits after the point, ties away from zero; the low 13 bits of the result are 0.
 __device__ __forceinline__ float lathe_tf32(float x) {
 #if LATHE_HOST

@@ -1,6 +1,6 @@
 -- wgmma: one fused kernel on Hopper's tensor cores; see wgmma.cu.
 
-local three = "(FORMAT == 'bf16x3' or FORMAT == 'fp16x3')"
+local three = "(FORMAT == 'bf16x3' or FORMAT == 'fp16x3' or FORMAT == 'fp16x3s')"
 local promoting = "PROMOTE_K > 0"
 
 -- The launches where `streamed` is the streamed matrix: a launch names its tensors once and for all.
@@ -23,8 +23,8 @@ return {
   "wgmma", source = beside "wgmma.cu", summary = "one fused Hopper kernel, float32 as sums of 16-bit numbers",
   requires = { { "sm == 90", "wgmma is an instruction of Hopper GPUs (sm_90a)" } },
   params = {
-    { "FORMAT", { "bf16x3", "fp16x3", "bf16x1", "fp16x1" },
-      help = "numbers that are multiplied: three products of two parts each, or one of rounded operands" },
+    { "FORMAT", { "bf16x3", "fp16x3", "fp16x3s", "bf16x1", "fp16x1" },
+      help = "numbers that are multiplied: three products of two parts each (s: of fewer bits), or one of rounded operands" },
     { "STREAM", { "W", "X" }, help = "the matrix that is split in registers, on its way; the other is split before" },
     { "WARPGROUPS", { 2, 3 }, help = "that multiply; another one copies" },
     { "TILES", { 1, 2 }, help = "of 64 rows of the streamed matrix, a warpgroup" },
@@ -107,7 +107,7 @@ return {
   },
   workspace = {
     { "tiles", "u8", { "padded_rows", "chunks", "64 * parts" } },
-    { "exponent", "i32", { 1 }, when = "FORMAT == 'fp16x3' or FORMAT == 'fp16x1'" },
+    { "exponent", "i32", { 1 }, when = "FORMAT != 'bf16x3' and FORMAT != 'bf16x1'" },
     { "sums", "f32", { "grid", "streams", "64 * COLUMNS" }, when = "in_workspace or SPLIT_K > 1" },
     { "guard", "u32", { 2 }, zero = "once" },
   },

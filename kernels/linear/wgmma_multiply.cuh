@@ -42,7 +42,9 @@ struct Multiplier {
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 unsigned &h = hi[buffer][q / 2][q % 2 + 2 * half], &l = lo[buffer][q / 2][q % 2 + 2 * half];
-                if constexpr (PARTS == 2 && FP16)
+                if constexpr (SHORT)
+                    lathe_split_short<false>(raw[q][2 * half], raw[q][2 * half + 1], scale, h, l);
+                else if constexpr (PARTS == 2 && FP16)
                     lathe_split16<FP16>(raw[q][2 * half], raw[q][2 * half + 1], scale, h, l);
                 else if constexpr (PARTS == 2)
                     lathe_split16<FP16>(raw[q][2 * half], raw[q][2 * half + 1], h, l);

@@ -75,8 +75,13 @@ extern "C" __global__ void __launch_bounds__(256)
         unsigned hi[8], lo[8];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            lathe_split16<FP16>(v[i].x, v[i].y, scale, hi[i], lo[i]);
-            lathe_split16<FP16>(v[i].z, v[i].w, scale, hi[4 + i], lo[4 + i]);
+            if constexpr (SHORT) {
+                lathe_split_short<true>(v[i].x, v[i].y, scale, hi[i], lo[i]);
+                lathe_split_short<true>(v[i].z, v[i].w, scale, hi[4 + i], lo[4 + i]);
+            } else {
+                lathe_split16<FP16>(v[i].x, v[i].y, scale, hi[i], lo[i]);
+                lathe_split16<FP16>(v[i].z, v[i].w, scale, hi[4 + i], lo[4 + i]);
+            }
             bits |= hi[i] | hi[4 + i];
             all_bits |= __float_as_uint(v[i].x) | __float_as_uint(v[i].y);
             all_bits |= __float_as_uint(v[i].z) | __float_as_uint(v[i].w);

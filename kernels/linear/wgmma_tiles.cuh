@@ -9,7 +9,8 @@
 #include "guard.cuh"
 #include "hopper_tiles.cuh"
 
-constexpr bool FP16 = LATHE_FORMAT == LATHE_FORMAT_fp16x3 || LATHE_FORMAT == LATHE_FORMAT_fp16x1;
+constexpr bool SHORT = LATHE_FORMAT == LATHE_FORMAT_fp16x3s;
+constexpr bool FP16 = SHORT || LATHE_FORMAT == LATHE_FORMAT_fp16x3 || LATHE_FORMAT == LATHE_FORMAT_fp16x1;
 constexpr int PARTS = LATHE_FORMAT == LATHE_FORMAT_fp16x1 || LATHE_FORMAT == LATHE_FORMAT_bf16x1 ? 1 : 2;
 constexpr lathe_wgmma_type TYPE = FP16 ? LATHE_WGMMA_FP16 : LATHE_WGMMA_BF16;
 constexpr bool STREAM_X = LATHE_STREAM == LATHE_STREAM_X;

@@ -11,6 +11,7 @@ struct LatheEpilogue {
 #define LATHE_FORMAT_fp16x3 1
 #define LATHE_FORMAT_bf16x1 2
 #define LATHE_FORMAT_fp16x1 3
+#define LATHE_FORMAT_fp16x3s 4
 #define LATHE_STREAM 0
 #define LATHE_STREAM_X 1
 #define LATHE_WARPGROUPS 2

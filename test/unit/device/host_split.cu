@@ -28,6 +28,21 @@ template <bool FP16> static __device__ void parts(float x, float *hi, float *lo)
     lathe_unpack16<FP16>(low, other, *lo);
 }
 
+// out[4 i ...]: hi and lo of x[i] * scale with few bits: rounded, then cut off
+extern "C" __global__ void split_short(const float *x, float *out, float scale, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float *to = out + 4 * i, other;
+    unsigned high, low;
+    lathe_split_short<true>(3.0f, x[i], scale, high, low);
+    lathe_unpack16<true>(high, other, to[0]);
+    lathe_unpack16<true>(low, other, to[1]);
+    lathe_split_short<false>(x[i], 3.0f, scale, high, low);
+    lathe_unpack16<true>(high, to[2], other);
+    lathe_unpack16<true>(low, to[3], other);
+}
+
 // out[8 i ...]: hi and lo of x[i]: bf16, fp16, fp16 of x[i] * scale, tf32
 extern "C" __global__ void split(const float *x, float *out, float scale, int n)
 {

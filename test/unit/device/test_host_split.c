@@ -125,6 +125,36 @@ static void test_splits(void **state)
     }
 }
 
+/* Parts of 9 bits: hi to nearest or cut off, lo to nearest of what is left or all of its 11 bits. */
+static void test_splits_short(void **state)
+{
+    float x[] = {0.0f, 1.0f, -0.1f, 3.14159274f, 1.00195312f, -1234.56787f, 0.37f, 1.998f, -1.998f, 0x1.00ffffp0f, INFINITY, NAN};
+    enum { N = sizeof x / sizeof *x };
+    float out[N][4], scale = 16;
+    int n = N;
+    dev_ptr px = buffer(sizeof x, 0), po = buffer(sizeof out, 0);
+    OK(ops->copy_in(fx->dev, px, x, sizeof x, &e));
+    run("split_short", LINE(1, 32), ARGS(&px, &po, &scale, &n));
+    take(out, po, sizeof out);
+    ops->release(fx->dev, px);
+    for (int i = 0; i < N; i++) {
+        double v = 16 * (double)x[i], magnitude = fabs(v);
+        if (!isfinite(v)) {
+            assert_true(isnan(out[i][1]) && isnan(out[i][3]));
+            continue;
+        }
+        for (int part = 0; part < 4; part++) {
+            int exponent;
+            double bits = ldexp(frexp((double)out[i][part], &exponent), part == 3 ? 11 : 9);
+            assert_true(bits == rint(bits));
+        }
+        assert_true(fabs(v - (double)out[i][0]) <= ldexp(magnitude, -9));
+        assert_true(fabs(v - ((double)out[i][0] + (double)out[i][1])) <= ldexp(magnitude, -18));
+        assert_true(fabs((double)out[i][2]) <= magnitude && fabs(v - (double)out[i][2]) <= ldexp(magnitude, -8));
+        assert_true(fabs(v - ((double)out[i][2] + (double)out[i][3])) <= ldexp(magnitude, -19));
+    }
+}
+
 /* tf32: ties go away from zero. */
 static void test_tf32(void **state)
 {
@@ -149,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds_to_nearest), cmocka_unit_test(test_not_finite),
                                        cmocka_unit_test(test_unpacks), cmocka_unit_test(test_splits),
+                                       cmocka_unit_test(test_splits_short),
                                        cmocka_unit_test(test_tf32)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -35,9 +35,9 @@ static const struct run runs[] = {
     {"fp16x3", "X", 2, 1, 32, 3, 2, 1, "shared", 64, "workspace", 1, 4, "200 40 580 4"},
     {"bf16x3", "W", 3, 1, 16, 3, 1, 2, "streamed", 96, "registers", 1, 4, "70 204 196 4"},
     {"bf16x3", "X", 3, 1, 16, 2, 1, 1, "shared", 96, "workspace", 4, 1, "200 50 452 2"},
-    {"fp16x3", "X", 2, 1, 32, 2, 1, 1, "shared", 64, "registers", 2, 4, "150 72 260 2"},
+    {"fp16x3s", "X", 2, 1, 32, 2, 1, 1, "shared", 64, "registers", 2, 4, "150 72 260 2"},
     {"bf16x3", "W", 2, 2, 32, 3, 2, 1, "shared", 128, "registers", 1, 1, "40 270 324 4"},
-    {"fp16x3", "W", 2, 1, 16, 2, 1, 4, "streamed", 0, "registers", 1, 4, "70 140 196 4"},
+    {"fp16x3", "X", 2, 1, 16, 2, 1, 4, "streamed", 0, "registers", 1, 4, "140 70 196 4"},
     {"bf16x3", "W", 2, 1, 32, 2, 1, 4, "shared", 0, "registers", 1, 4, "33 600 132 4"},
     {"bf16x3", "W", 2, 2, 32, 2, 4, 1, "shared", 128, "workspace", 1, 4, "20 300 700 4"},
     {"fp16x1", "W", 2, 1, 16, 3, 1, 1, "shared", 0, "registers", 2, 4, "40 300 132 2"},
@@ -59,7 +59,7 @@ static void define(struct strbuf *b, const char *name, const char *const *values
 static void write_program(const struct run *r, const char *from, const char *to, const char *path)
 {
     static const char *const include_dirs[] = {"test/unit/kernels/standins", "kernels/common", NULL};
-    static const char *const formats[] = {"bf16x3", "fp16x3", "bf16x1", "fp16x1", NULL};
+    static const char *const formats[] = {"bf16x3", "fp16x3", "fp16x3s", "bf16x1", "fp16x1", NULL};
     static const char *const matrices[] = {"W", "X", NULL}, *const shares[] = {"streamed", "shared", NULL};
     static const char *const places[] = {"registers", "workspace", NULL};
     struct err e = {0};

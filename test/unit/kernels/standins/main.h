@@ -55,7 +55,7 @@ int main(int argc, char **argv)
                 size += fabs(p);
             }
             sum = 0.5 * sum + i - j;
-            const double limit = ldexp(size, PARTS == 1 ? -8 : FP16 ? -20 : -15) + ldexp(fabs(sum), -23);
+            const double limit = ldexp(size, PARTS == 1 ? -8 : SHORT ? -17 : FP16 ? -20 : -15) + ldexp(fabs(sum), -23);
             if (!(fabs(Y[(size_t)i * N + j] - sum) <= limit))
                 MACHINE_FAIL("Y[%d][%d] is %g, not %g", i, j, (double)Y[(size_t)i * N + j], sum);
         }
