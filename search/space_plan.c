@@ -106,10 +106,15 @@ static int slot_of_part(void *ctx, struct expr *part)
     return add_value(p, x, slot, level, -1);
 }
 
+static int level_of_slot(void *ctx, int slot)
+{
+    return ((const struct planner *)ctx)->level[slot];
+}
+
 /* A copy of x, of that level, in which names of slots stand for what is known before. */
 static struct expr *without_parts(struct planner *p, const struct expr *x, int level)
 {
-    return expr_cut(x, level, &(struct expr_cut){.level = p->level, .slot = slot_of_part, .ctx = p});
+    return expr_cut(x, level, &(struct expr_cut){.level = level_of_slot, .slot = slot_of_part, .ctx = p});
 }
 
 static void need_lets(struct planner *p, const struct expr *x, bool *needed)

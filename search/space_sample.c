@@ -67,7 +67,8 @@ static int in_order(const void *pa, const void *pb, void *kernel)
 static void sort_members(struct sampler *m)
 {
     size_t width = (size_t)m->k->nparams, kept = 0;
-    qsort_r(m->list, m->n, width * sizeof *m->list, in_order, (void *)m->k);
+    if (m->n)
+        qsort_r(m->list, m->n, width * sizeof *m->list, in_order, (void *)m->k);
     for (size_t i = 0; i < m->n; i++)
         if (i == 0 || in_order(m->list + (kept - 1) * width, m->list + i * width, (void *)m->k) != 0)
             memmove(m->list + kept++ * width, m->list + i * width, width * sizeof *m->list);

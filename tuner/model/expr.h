@@ -74,11 +74,11 @@ status expr_eval_int(const struct expr *x, const struct value *slots, int64_t *o
 status expr_eval_double(const struct expr *x, const struct value *slots, double *out, struct err *e);
 status expr_eval_bool(const struct expr *x, const struct value *slots, bool *out, struct err *e);
 
-/* Taking an expression apart, for whoever knows some slots earlier than others. level[]: when each slot's value is known.
+/* Taking an expression apart, for whoever knows some slots earlier than others. level(): when a slot's value is known.
  * slot(): takes over a part whose value is known earlier than the whole's, and gives the slot where its value will be
  * (VALUE_NONE there if it cannot be evaluated: whatever then needs it fails, and the whole fails or not as before). */
 struct expr_cut {
-    const int *level;
+    int (*level)(void *ctx, int slot);
     int (*slot)(void *ctx, struct expr *part);
     void *ctx;
 };

@@ -26,7 +26,7 @@ static struct expr *copy_from(struct splitter *s, int node)
 static int level_of(const struct splitter *s, int node)
 {
     const struct expr_node *n = &s->from->nodes[node];
-    int level = n->form == FORM_NAME || n->form == FORM_ELEMENT ? s->cut->level[n->slot] : -1;
+    int level = n->form == FORM_NAME || n->form == FORM_ELEMENT ? s->cut->level(s->cut->ctx, n->slot) : -1;
     for (int i = n->first; i >= 0; i = s->from->nodes[i].next) {
         int l = level_of(s, i);
         level = l > level ? l : level;
