@@ -102,6 +102,9 @@ struct space_limits {
 /* As space_open; *too_large: whether that is what failed. */
 status space_open_telling(const struct problem *p, const struct kernel *k, const struct target *t,
                           const struct space_limits *limits, struct space **out, bool *too_large, struct err *e);
+status space_open_sampled_limited(const struct problem *p, const struct kernel *k, const struct target *t,
+                                  const struct space_limits *limits, uint64_t seed, struct space **out,
+                                  struct space_draw *d, struct err *e);
 /* The space of members drawn by rejection. */
 status space_sample(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
                     struct space **out, struct space_draw *d, struct err *e);

@@ -119,19 +119,25 @@ status space_sample(const struct problem *p, const struct kernel *k, const struc
     return s;
 }
 
+status space_open_sampled_limited(const struct problem *p, const struct kernel *k, const struct target *t,
+                                  const struct space_limits *limits, uint64_t seed, struct space **out,
+                                  struct space_draw *d, struct err *e)
+{
+    bool too_large = false;
+    struct err large = {0}, none = {0};
+    *d = (struct space_draw){0};
+    status s = space_open_telling(p, k, t, limits, out, &too_large, &large);
+    if (s && !too_large)
+        return err_set(e, s, "%s", large.text);
+    if (!s)
+        return s;
+    s = space_sample(p, k, t, seed, out, d, &none);
+    snprintf(d->why, sizeof d->why, "%.999s", large.text);
+    return s ? err_set(e, s, "%.1200s\n%.600s", large.text, none.text) : LATHE_OK;
+}
+
 status space_open_sampled(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
                           struct space **out, struct space_draw *d, struct err *e)
 {
-    bool too_large = false;
-    *d = (struct space_draw){0};
-    status s = space_open_telling(p, k, t, &SPACE_LIMITS, out, &too_large, e);
-    if (!too_large)
-        return s;
-    struct err why = {0};
-    s = space_sample(p, k, t, seed, out, d, &why);
-    if (s && e)
-        err_set(e, s, "%.1200s\n%.600s", e->text, why.text);
-    else if (e)
-        snprintf(d->why, sizeof d->why, "%.*s", (int)strcspn(e->text, "\n"), e->text);
-    return s;
+    return space_open_sampled_limited(p, k, t, &SPACE_LIMITS, seed, out, d, e);
 }

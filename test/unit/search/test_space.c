@@ -485,6 +485,50 @@ static void test_members_drawn_by_rejection(void **state)
     problem_free(p);
 }
 
+/* A constraint that joins everything, and whose parts are all different: 10^9 combinations. */
+static void test_a_space_too_large_is_sampled(void **state)
+{
+    struct strbuf b = {0};
+    static const double factors[] = {1.13, 1.77, 1.999, 2.31, 2.77, 3.017, 3.7, 4.1, 4.77};
+    sb_add(&b, "params = { ");
+    for (int i = 0; i < 9; i++)
+        sb_addf(&b, "{ 'P%d', { 0.11, 0.37, 0.58, 0.93, 1.7, 2.9, 3.3, 4.1, 5.7, 6.61 } }, ", i);
+    sb_add(&b, "}, constraints = { '(0");
+    for (int i = 0; i < 9; i++)
+        sb_addf(&b, " + P%d * %g", i, factors[i]);
+    sb_add(&b, ") % 10 < 2' }");
+    char *text = sb_take(&b);
+    struct problem *p = fixture_problem((const char *const *)&text, 1);
+    struct target t = fixture_target();
+    struct space_limits limits = SPACE_LIMITS;
+    struct space *s[3];
+    struct space_draw d;
+    config_choice c[2][9];
+    limits.evaluations = 1e6;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(space_open_sampled_limited(p, &p->kernels[0], &t, &limits, i < 2 ? 7 : 8, &s[i], &d, &fixture_err),
+                         LATHE_OK);
+        assert_true(d.valid == 65536 && space_size(s[i]) <= 65536 && space_size(s[i]) > 65000);
+        assert_true(fabs(d.valid / d.tried - 0.2) < 0.01);
+        assert_contains(d.why, "the space is too large to build: given up after");
+        assert_contains(d.why, "% 10 < 2, depends on 9 parameters");
+    }
+    assert_int_equal(space_size(s[0]), space_size(s[1]));
+    int same = 0;
+    for (uint64_t i = 0; i < 1000; i++) {
+        space_at(s[0], i, c[0]);
+        space_at(s[1], i, c[1]);
+        assert_true(config_equal(&p->kernels[0], c[0], c[1]));
+        space_at(s[2], i, c[1]);
+        same += config_equal(&p->kernels[0], c[0], c[1]);
+    }
+    assert_true(same < 100);
+    for (int i = 0; i < 3; i++)
+        space_close(s[i]);
+    problem_free(p);
+    mem_free(text);
+}
+
 static void test_neighbours_are_symmetric(void **state)
 {
     const char *text = "params = { { 'A', { 1, 2, 4, 8 } }, { 'B', { 8, 4, 2, 1 } }, { 'C', { 'x', 'y', 'z' } }, "
@@ -701,6 +745,7 @@ int main(void)
         cmocka_unit_test(test_another_order_of_parameters),
         cmocka_unit_test(test_groups_far_apart),
         cmocka_unit_test(test_members_drawn_by_rejection),
+        cmocka_unit_test(test_a_space_too_large_is_sampled),
         cmocka_unit_test(test_neighbours_are_symmetric),
         cmocka_unit_test(test_random_members_are_uniform),
         cmocka_unit_test(test_huge_spaces_with_structure),
