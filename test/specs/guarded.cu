@@ -56,7 +56,10 @@ extern "C" __global__ void __launch_bounds__(256)
     for (int k = 0; k < K; k++) {
         const float x = streamed[static_cast<long long>(row) * K + k];
         unsigned hi, lo;
-        lathe_split16<FP16>(x, 0.0f, scale, hi, lo);
+        if (SHORT)
+            lathe_split_short<false>(x, 0.0f, scale, hi, lo);
+        else
+            lathe_split16<FP16>(x, 0.0f, scale, hi, lo);
         any = any || x != 0.0f;
         bits |= hi & 0x7fffu;
         const float high = part_of(tiles, other, k, 0, chunks);

@@ -26,7 +26,7 @@ return problem {
   kernels = {
     { "guarded", source = "guarded.cu",
       params = {
-        { "FORMAT", { "bf16x3", "fp16x3", "bf16x1", "fp16x1" } },
+        { "FORMAT", { "bf16x3", "fp16x3", "fp16x3s", "bf16x1", "fp16x1" } },
         { "STREAM", { "W", "X" } },
         { "COLUMNS", { 16, 48 } },
         { "FAULT", { "none", "no_fallback", "sums_unseen" } },
