@@ -21,7 +21,7 @@ static void require(bool holds)
 static void use_entry(const struct recording *r, const struct recorded *c)
 {
     require((c->outcome == OUTCOME_ok) == (c->value_ms > 0 && isfinite(c->value_ms)));
-    require((c->outcome == OUTCOME_ok) == !*c->reason || c->outcome != OUTCOME_ok);
+    require(c->outcome != OUTCOME_ok || !*c->reason);
     require(recorded_cost(c) >= 0 && isfinite(recorded_cost(c)));
     require(recorded_trial_seconds(c) <= recorded_cost(c));
     require(c->first_sample + c->nsamples <= r->nsamples);

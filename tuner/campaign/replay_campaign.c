@@ -80,7 +80,9 @@ static status find_kernel(struct replayed *c, struct err *e)
         return err_set(e, LATHE_USAGE, "%s has several kernels, and a recording is of one: name it with --kernel",
                        p->name);
     c->kernel = &p->kernels[found];
-    return LATHE_OK;
+    return !c->kernel->left_out ? LATHE_OK
+                                : err_set(e, LATHE_NOTHING, "kernel %s is left out: %s", c->kernel->name,
+                                          c->kernel->left_out);
 }
 
 static status open_space(struct replayed *c, struct err *e)

@@ -158,10 +158,10 @@ static status read_all(struct source *source, const char *name, struct recording
     for (int i = 0; i < 2 && !st && !p.builder; i++) {
         p.last = i == 1;
         source->at = 0;
-        if (source->file && i && gzrewind(source->file))
-            st = err_set(e, LATHE_IO, "%s: cannot be read a second time", name);
         p.format = NULL;
         json_stream_open(&p.s, read_source, source, name, e);
+        if (source->file && i && gzrewind(source->file))
+            st = err_set(e, LATHE_IO, "%s: cannot be read a second time", name);
         if (!st)
             st = run_pass(&p);
         if (!st && !p.format)
