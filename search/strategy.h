@@ -30,6 +30,8 @@ struct answer {
     enum outcome outcome;
     double value;                   /* the objective, smaller is better; NaN unless ok */
     double seconds;                 /* what the trial cost */
+    double measured;                /* the objective where it was measured but does not count, as of one that rounds too
+                                       much; 0 or NaN: it was not */
 };
 
 /* Finds NAME in search/strategies (embedded in the binary) or reads FILE.lua. options: "name=value" strings. Unknown

@@ -18,7 +18,7 @@ struct result_object {                  /* its user value is the configuration *
     struct lua_object object;
     enum outcome outcome;
     bool ok;
-    double value, seconds;
+    double value, seconds, measured;
 };
 
 /* Results ---------------------------------------------------------------------------------------------------------*/
@@ -41,7 +41,7 @@ static int better_than(lua_State *L)
 
 static int result_index(lua_State *L)
 {
-    static const char *const names[] = {"config", "outcome", "ok", "value", "seconds", "better_than"};
+    static const char *const names[] = {"config", "outcome", "ok", "value", "seconds", "measured", "better_than"};
     const struct result_object *r = luaL_checkudata(L, 1, RESULT);
     const char *name = luaL_checkstring(L, 2);
     if (strcmp(name, "config") == 0)
@@ -56,17 +56,21 @@ static int result_index(lua_State *L)
         lua_pushnil(L);
     else if (strcmp(name, "seconds") == 0)
         lua_pushnumber(L, r->seconds);
+    else if (strcmp(name, "measured") == 0 && r->measured > 0)
+        lua_pushnumber(L, r->measured);
+    else if (strcmp(name, "measured") == 0)
+        lua_pushnil(L);
     else if (strcmp(name, "better_than") == 0)
         lua_pushcfunction(L, better_than);
     else
-        return strategy_unknown(L, "a result has no field", name, names, 6);
+        return strategy_unknown(L, "a result has no field", name, names, 7);
     return 1;
 }
 
 void result_check(lua_State *L, int arg, struct answer *out)
 {
     const struct result_object *r = luaL_checkudata(L, arg, RESULT);
-    *out = (struct answer){.outcome = r->outcome, .value = r->value, .seconds = r->seconds};
+    *out = (struct answer){r->outcome, r->value, r->seconds, r->measured};
     lua_getiuservalue(L, arg, 1);
 }
 
@@ -80,6 +84,7 @@ static void push_result(lua_State *L, struct strategy *s, const struct answer *a
         .ok = a->outcome == OUTCOME_ok && isfinite(a->value),
         .value = a->value,
         .seconds = a->seconds,
+        .measured = a->outcome == OUTCOME_ok ? a->value : a->measured,
     };
     luaL_setmetatable(L, RESULT);
     lua_insert(L, -2);

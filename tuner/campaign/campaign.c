@@ -137,7 +137,7 @@ static status run_search(struct campaign *c, struct err *e)
             int64_t slot = items[i].slot;
             struct answer a = {.outcome = OUTCOME_skipped, .value = NAN};
             if (slot >= 0 && c->known[slot].ended)
-                a = (struct answer){c->known[slot].outcome, c->known[slot].value, c->known[slot].seconds};
+                a = c->known[slot].answer;
             strategy_tell(c->strategy, i, &a);
         }
         mem_free(items);

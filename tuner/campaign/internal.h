@@ -32,8 +32,7 @@ struct leader {
 
 /* What a strategy is told of a configuration it proposed before. */
 struct known {
-    enum outcome outcome;
-    double value, seconds;
+    struct answer answer;
     bool ended;
 };
 

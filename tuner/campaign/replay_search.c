@@ -67,7 +67,7 @@ static status evaluate(struct run *run, const struct proposal *p, int i)
             s = run->r->on_evaluation(run->r->ctx, &v, run->e);
     }
     run->stale = fresh && p->index >= 0 ? 0 : run->stale + 1;
-    strategy_tell(run->r->strategy, i, &(struct answer){v.outcome, v.value_ms, v.seconds});
+    strategy_tell(run->r->strategy, i, &(struct answer){v.outcome, v.value_ms, v.seconds, v.value_ms});
     return s;
 }
 

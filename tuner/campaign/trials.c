@@ -273,11 +273,11 @@ static status close_trial(struct run *run, struct trial *t, struct err *e)
     }
     if (t->result.outcome == OUTCOME_ok || (baseline && isfinite(t->result.time_ms))) keep_leader(c, t);
     if (t->slot >= 0) {
-        struct known *known = &c->known[t->slot];
-        known->outcome = t->result.outcome;
-        known->value = t->result.outcome == OUTCOME_ok ? t->result.time_ms : NAN;
-        known->seconds = clock_seconds() - t->begun;
-        known->ended = true;
+        double ms = t->result.time_ms;
+        c->known[t->slot] = (struct known){
+            .answer = {t->result.outcome, t->result.outcome == OUTCOME_ok ? ms : NAN, clock_seconds() - t->begun, ms},
+            .ended = true,
+        };
     }
     struct campaign_event ev = {.kind = baseline ? CAMPAIGN_BASELINE : CAMPAIGN_TRIAL, .trial = t->id,
                                 .number = t->number, .kernel = t->entrant->kernel, .config = t->text,
@@ -349,7 +349,7 @@ static int64_t slot_for(struct campaign *c, const struct batch_item *item, bool 
     if (slot >= 0) return slot;
     MEM_GROW(c->known, c->nknown, c->cap_known);
     slot = c->nknown++;
-    c->known[slot] = (struct known){.outcome = OUTCOME_skipped, .value = NAN};
+    c->known[slot] = (struct known){.answer = {.outcome = OUTCOME_skipped, .value = NAN}};
     if (item->index >= 0) memo_put(&c->memo, item->space, (uint64_t)item->index, slot);
     return slot;
 }
