@@ -22,6 +22,9 @@ enum { HOOK_INSTRUCTIONS = 1000, CHUNK_NAME_MAX = 50 };
 static const char PRELUDE[] = {
 #include "search/prelude.lua.inc"
     , 0};
+static const char TOOLBOX[] = {
+#include "search/toolbox.lua.inc"
+    , 0};
 
 /* Process-wide because a signal handler sets it. */
 static volatile sig_atomic_t interrupted;
@@ -179,7 +182,8 @@ static void add_script_lines(luaL_Buffer *b, const char *trace)
         for (const char *p = strchr(trace, '\n'); p && (pass == 0 || lines > 1); p = strchr(p, '\n')) {
             p++;
             size_t n = strcspn(p, "\n");
-            if (strncmp(p, "\t[C]", 4) == 0 || strncmp(p, "\tprelude.lua", 12) == 0 || strncmp(p, "\t(...", 5) == 0)
+            if (strncmp(p, "\t[C]", 4) == 0 || strncmp(p, "\tprelude.lua", 12) == 0 ||
+                strncmp(p, "\ttoolbox.lua", 12) == 0 || strncmp(p, "\t(...", 5) == 0)
                 continue;
             if (pass == 0) {
                 lines++;
@@ -314,6 +318,14 @@ status lua_host_prelude(struct lua_host *h, const char *set, struct err *e)
     status s = lua_host_load(h, PRELUDE, sizeof PRELUDE - 1, "prelude.lua", e);
     if (s || (s = lua_host_call(h, 0, 1, LATHE_INTERNAL, e))) /* stack: module */
         return s;
+    if (strcmp(set, "strategy") == 0 && !(s = lua_host_load(h, TOOLBOX, sizeof TOOLBOX - 1, "toolbox.lua", e))) {
+        lua_pushvalue(L, -2); /* stack: module, toolbox, module */
+        s = lua_host_call(h, 1, 0, LATHE_INTERNAL, e);
+    }
+    if (s) {
+        lua_pop(L, 1);
+        return s;
+    }
     lua_pushcfunction(L, install_words);
     lua_pushvalue(L, -2);
     lua_pushlightuserdata(L, (void *)set);

@@ -85,6 +85,32 @@ static status name_script(const struct script *s, status st, struct err *e)
     return st;
 }
 
+/* load_strategy(name): what the script of an embedded strategy returns, for a strategy that runs it inside itself. */
+static int load_embedded(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1), *names[EMBEDDED];
+    for (int i = 0; i < EMBEDDED; i++) {
+        names[i] = embedded[i].name;
+        if (strcmp(name, names[i]) != 0)
+            continue;
+        lua_pushfstring(L, "@%s.lua", name);
+        if (luaL_loadbufferx(L, embedded[i].text, strlen(embedded[i].text), lua_tostring(L, -1), "t"))
+            return lua_error(L);
+        lua_call(L, 0, 1);
+        return 1;
+    }
+    lua_pushliteral(L, "there is no strategy");
+    return strategy_unknown(L, lua_tostring(L, -1), name, names, EMBEDDED);
+}
+
+/* stack: module */
+static int add_loader(lua_State *L)
+{
+    lua_pushcfunction(L, load_embedded);
+    lua_setfield(L, 1, "load_strategy");
+    return 0;
+}
+
 status script_load(const char *name_or_file, size_t memory, double seconds, uint64_t seed, struct script *out,
                    struct err *e)
 {
@@ -99,8 +125,12 @@ status script_load(const char *name_or_file, size_t memory, double seconds, uint
         return st;
     }
     lua_State *L = lua_host_state(s.host); /* stack: module */
+    lua_pushcfunction(L, add_loader);
+    lua_pushvalue(L, -2);
+    st = lua_host_call(s.host, 1, 0, LATHE_INTERNAL, e);
     lua_pushcfunction(L, model_open);
-    st = lua_host_call(s.host, 0, 0, LATHE_STRATEGY, e);
+    if (!st)
+        st = lua_host_call(s.host, 0, 0, LATHE_STRATEGY, e);
     lua_pushcfunction(L, check_returned);
     if (!st && lua_host_load(s.host, s.text, strlen(s.text), s.chunk, e))
         st = e->code = LATHE_STRATEGY;

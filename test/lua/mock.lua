@@ -2,6 +2,8 @@
 -- Paths are relative to the repository's root, where busted is run.
 
 local M = { prelude = dofile("search/prelude.lua") }
+assert(loadfile("search/toolbox.lua"))(M.prelude)
+M.prelude.load_strategy = function(name) return M.load(name) end
 
 -- `model`, as far as a strategy can tell: what it proposes is free, and scores are at random. M.run sets `of`.
 local models = { of = nil }
@@ -43,55 +45,98 @@ function M.load(name)
   return M.load_text(text, path)
 end
 
--- kernels: { { name = "k1", sizes = { 4, 3 } }, ... }: a grid each, all of it valid. Configurations are interned.
-function M.space(kernels)
-  local all, first = {}, {}
-  for _, kernel in ipairs(kernels) do
-    first[kernel.name] = #all
-    local n = 1
-    for _, size in ipairs(kernel.sizes) do n = n * size end
-    for i = 0, n - 1 do
-      local c, rest = { kernel = kernel.name, at = {} }, i
-      for p, size in ipairs(kernel.sizes) do c.at[p], rest = rest % size, rest // size end
-      all[#all + 1] = c
-      c.index, c.sizes = #all, kernel.sizes
-    end
-    kernel.size = n
-  end
+-- Parameter p of a mock kernel has the values 2^0, 2^1, ..., every third one texts.
+local function values_of(p, size)
+  local values = {}
+  for v = 0, size - 1 do values[v + 1] = p % 3 == 0 and "v" .. v or 1 << v end
+  return values
+end
 
-  local function place(kernel, at, sizes)
-    local i, stride = 1, 1
-    for p, size in ipairs(sizes) do i, stride = i + at[p] * stride, stride * size end
-    return all[first[kernel] + i]
+local configuration = {}
+function configuration.__pairs(c)
+  local p = 0
+  return function()
+    repeat p = p + 1 until p > #c.at or c.active[p]
+    if c.at[p] then return "p" .. p, values_of(p, c.sizes[p])[c.at[p] + 1] end
+  end
+end
+
+-- kernels: { { name = "k1", sizes = { 4, 3 }, valid =, active = }, ... }: a grid each. valid(at): whether a combination of
+-- places, from 0, is a configuration (left out: all are); active(p, at): whether parameter p applies (all do). As in
+-- lathe, what does not apply is 0, and the same configuration is the same object.
+function M.space(kernels)
+  local all, places, of = {}, {}, {}
+  local function key(kernel, at) return kernel .. ":" .. table.concat(at, ",") end
+  for _, k in ipairs(kernels) do
+    of[k.name], k.first, k.size = k, #all, 0
+    local n = 1
+    for _, size in ipairs(k.sizes) do n = n * size end
+    for i = 0, n - 1 do
+      local c, rest, canonical = { kernel = k.name, at = {}, active = {}, sizes = k.sizes }, i, true
+      for p, size in ipairs(k.sizes) do c.at[p], rest = rest % size, rest // size end
+      for p in ipairs(k.sizes) do
+        c.active[p] = not k.active or k.active(p, c.at)
+        canonical = canonical and (c.active[p] or c.at[p] == 0)
+      end
+      if canonical and (not k.valid or k.valid(c.at)) then
+        k.size = k.size + 1
+        all[#all + 1], places[key(k.name, c.at)] = setmetatable(c, configuration), c
+        c.index = #all
+      end
+    end
   end
 
   local space = {}
-  function space:size(kernel)
-    if not kernel then return #all end
-    for _, k in ipairs(kernels) do if k.name == kernel then return k.size end end
-  end
+  function space:size(kernel) return kernel and of[kernel].size or #all end
   function space:at(i, kernel)
-    return assert(all[(kernel and first[kernel] or 0) + i], "out of range")
+    assert(i >= 1 and i <= self:size(kernel), "out of range")
+    return all[(kernel and of[kernel].first or 0) + i]
   end
-  function space:random() return all[math.random(#all)] end
+  function space:random(kernel) return self:at(math.random(self:size(kernel)), kernel) end
   function space:kernels()
     local names = {}
     for i, k in ipairs(kernels) do names[i] = k.name end
     return names
+  end
+  function space:parameters(kernel)
+    local list = {}
+    for p, size in ipairs(of[kernel].sizes) do
+      list[p] = { name = "p" .. p, values = values_of(p, size), type = p % 3 == 0 and "string" or "integer" }
+    end
+    return list
   end
   function space:neighbours(c, kind)
     assert(kind == "hamming" or kind == "adjacent")
     local list = {}
     for p, size in ipairs(c.sizes) do
       for v = 0, size - 1 do
-        if v ~= c.at[p] and (kind == "hamming" or math.abs(v - c.at[p]) == 1) then
+        if c.active[p] and v ~= c.at[p] and (kind == "hamming" or math.abs(v - c.at[p]) == 1) then
           local at = table.move(c.at, 1, #c.at, 1, {})
           at[p] = v
-          list[#list + 1] = place(c.kernel, at, c.sizes)
+          for q in ipairs(at) do
+            if of[c.kernel].active and not of[c.kernel].active(q, at) then at[q] = 0 end
+          end
+          list[#list + 1] = places[key(c.kernel, at)]
         end
       end
     end
     return list
+  end
+  local function place_of(p, size, value)
+    for v, other in ipairs(values_of(p, size)) do if value == other then return v - 1 end end
+  end
+  function space:repair(wanted)
+    local at, best, least = {}, nil, math.huge
+    for p, size in ipairs(of[wanted.kernel].sizes) do at[p] = wanted["p" .. p] and place_of(p, size, wanted["p" .. p]) or 0 end
+    if places[key(wanted.kernel, at)] then return places[key(wanted.kernel, at)] end
+    for i = 1, self:size(wanted.kernel) do
+      local c, cost = self:at(i, wanted.kernel), 0
+      for p in ipairs(c.sizes) do
+        if at[p] ~= c.at[p] then cost = cost + 1000 + math.abs(at[p] - c.at[p]) end
+      end
+      if cost < least then best, least = c, cost end
+    end
+    return best
   end
   return space
 end

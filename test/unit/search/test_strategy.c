@@ -506,15 +506,15 @@ static void test_which_strategies_there_are(void **state)
     struct trace t;
     struct strategy_option o[8];
     assert_int_equal(run_named(1, "lokal", NULL, 1, 1, &t), LATHE_USAGE);
-    assert_string_equal(
-        err.text, "there is no strategy 'lokal' (did you mean 'local'?); there are exhaustive, gp, local, random, or "
-                  "give a file whose name ends in .lua");
+    assert_contains(err.text, "there is no strategy 'lokal' (did you mean 'local'?); there are ");
+    assert_contains(err.text, ", exhaustive, ");
+    assert_contains(err.text, ", or give a file whose name ends in .lua");
     assert_int_equal(run_named(1, "/nonexistent/x.lua", NULL, 1, 1, &t), LATHE_IO);
     assert_contains(err.text, "/nonexistent/x.lua");
-    assert_int_equal(strategy_count(), 4);
-    assert_string_equal(strategy_name_at(2), "local");
-    assert_string_equal(strategy_name_at(4), "");
+    assert_string_equal(strategy_name_at(strategy_count()), "");
     for (int i = 0; i < strategy_count(); i++) {
+        if (i > 0)
+            assert_true(strcmp(strategy_name_at(i - 1), strategy_name_at(i)) < 0);
         assert_true(strlen(strategy_summary_at(i)) > 10);
         int n = strategy_declared_options(strategy_name_at(i), o, 8);
         assert_true(n > 0);

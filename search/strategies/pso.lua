@@ -1,0 +1,59 @@
+-- pso: a swarm of particles, each drawn to the best that it saw and to the best of all.
+--
+-- A particle is a point, a place on every parameter, with a velocity. Its velocity keeps `inertia` of itself and turns, by
+-- random shares, toward the particle's own best point and toward the swarm's; the nearest valid configuration to where it
+-- flies is tried, or one beside it that is not known yet. (Kennedy, Eberhart: "Particle swarm optimization", ICNN (1995)
+-- 1942-1948; inertia and pulls that converge: Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 (2002) 58-73.)
+
+return strategy {
+  name = "pso",
+  summary = "particle swarm: particles fly toward their own best and the best of all",
+  options = {
+    particles = integer { 16, min = 1, max = 100000, help = "of the swarm" },
+    batch = integer { 4, min = 1, max = 100000, help = "particles that fly at once" },
+    inertia = number { 0.73, min = 0, max = 1, help = "share of the velocity that is kept" },
+    own = number { 1.5, min = 0, max = 4, help = "pull of the particle's own best" },
+    all = number { 1.5, min = 0, max = 4, help = "pull of the swarm's best" },
+  },
+  run = function(tune, space, opt)
+    each_kernel(tune, space, function(search)
+      local axes, swarm, best = search:axes(), {}, nil
+
+      local function fly(p)
+        for i = 1, #axes do
+          p.v[i] = opt.inertia * p.v[i] + opt.own * math.random() * (p.best.x[i] - p.x[i])
+                   + opt.all * math.random() * (best.x[i] - p.x[i])
+          p.x[i] = p.x[i] + p.v[i]
+        end
+        search:clip(p.x)
+      end
+
+      local function saw(p, result)
+        if not p.best or result:better_than(p.best.result) then
+          p.best = { x = table.move(p.x, 1, #p.x, 1, {}), result = result }
+        end
+        if not best or result:better_than(best.result) then best = p.best end
+      end
+
+      for k, result in ipairs(search:try_all(search:latin(opt.particles))) do
+        swarm[k] = { x = search:vector(result.config), v = {} }
+        for i, axis in ipairs(axes) do swarm[k].v[i] = (math.random() - 0.5) * 0.5 * #axis.values end
+        saw(swarm[k], result)
+      end
+      while true do
+        for first = 1, #swarm, opt.batch do
+          local list = {}
+          for k = first, math.min(first + opt.batch - 1, #swarm) do
+            fly(swarm[k])
+            list[#list + 1] = search:nearest(swarm[k].x)
+          end
+          for k, result in ipairs(search:try_all(search:novel(list))) do
+            local p = swarm[first + k - 1]
+            if result.config ~= list[k] then p.x = search:vector(result.config) end
+            saw(p, result)
+          end
+        end
+      end
+    end)
+  end,
+}

@@ -1,0 +1,339 @@
+-- toolbox.lua: what strategies share, embedded in the binary and run after prelude.lua: docs/strategies.md, "Tools".
+--
+-- Given the prelude's module, it adds words to `M.strategy`. M.load_strategy(name), which the host or the test puts
+-- there, gives the table of a strategy that comes with lathe.
+--
+-- Invariants: a tune that remembers asks for a configuration once, whoever of those that share its store wants it. A
+-- search is resumed only while its kernel has configurations that are not known, so its function needs no end.
+
+local M = ...                   -- the prelude's module
+
+local ASKED_IN_VAIN = 10000     -- times in a row that a companion may ask for what is known
+
+-- Remembering ---------------------------------------------------------------------------------------------------------
+
+local remembering_tunes = setmetatable({}, { __mode = "k" })
+
+-- Those of a list that are not known, each once.
+local function unknown_of(store, list)
+  local unknown, listed = {}, {}
+  for _, config in ipairs(list) do
+    if not store.known[config] and not listed[config] then
+      unknown[#unknown + 1], listed[config] = config, true
+    end
+  end
+  return unknown
+end
+
+local function record(store, results)
+  for _, result in ipairs(results) do
+    local config = result.config
+    if not store.known[config] then
+      local kernel = config.kernel
+      store.known[config] = result
+      store.history[#store.history + 1] = result
+      store.left[kernel] = store.left[kernel] - 1
+      if result:better_than(store.best[kernel]) then store.best[kernel] = result end
+    end
+  end
+end
+
+local function results_of(store, list)
+  local results = {}
+  for i, config in ipairs(list) do results[i] = store.known[config] end
+  return results
+end
+
+-- A tune over a store. ask(unknown) sees to it that they become known.
+local function new_tune(store, base, ask)
+  local tune = { known = store.known, history = store.history, store = store,
+                 random = base.random, random_integer = base.random_integer }
+  function tune.evaluate_all(list)
+    local unknown = unknown_of(store, list)
+    ask(unknown)
+    return results_of(store, list)
+  end
+  function tune.evaluate(config) return tune.evaluate_all { config }[1] end
+  setmetatable(tune, { __index = function(_, name)
+    if name == "best" then return base.best end
+    error("tune has no field '" .. tostring(name) .. "'", 2)
+  end })
+  remembering_tunes[tune] = tune
+  return tune
+end
+
+-- remembering(tune, space): a tune that asks for each configuration of the space once and answers from memory
+-- afterwards. tune.known[config] is a configuration's result, tune.history all results by age. The same for the same
+-- tune, so that everything that searches with it shares what is known.
+function M.strategy.remembering(tune, space)
+  if remembering_tunes[tune] then return remembering_tunes[tune] end
+  local store = { known = {}, history = {}, left = {}, best = {} }
+  for _, kernel in ipairs(space:kernels()) do store.left[kernel] = space:size(kernel) end
+  local new = new_tune(store, tune, function(unknown)
+    if #unknown > 0 then record(store, tune.evaluate_all(unknown)) end
+  end)
+  remembering_tunes[tune] = new
+  return new
+end
+
+-- One strategy inside another -----------------------------------------------------------------------------------------
+
+local companion = {}
+companion.__index = companion
+
+-- companion(name, options, tune, space): a strategy that comes with lathe, to be run by another one. options: by name,
+-- those that are not the defaults. What `tune` knows it knows too, and the other way round.
+function M.strategy.companion(name, options, tune, space)
+  local outer, script, texts = M.strategy.remembering(tune, space), M.load_strategy(name), {}
+  for option, value in pairs(options or {}) do texts[#texts + 1] = option .. "=" .. tostring(value) end
+  local opt, vain = M.resolve(script, texts), 0
+  local inner = new_tune(outer.store, outer, function(unknown)
+    vain = #unknown == 0 and vain + 1 or 0
+    if #unknown > 0 or vain >= ASKED_IN_VAIN then coroutine.yield(unknown) end
+  end)
+  return setmetatable({ name = name, store = outer.store, wanted = {}, ended = false, go = coroutine.wrap(function()
+    script.run(inner, space, opt)
+  end) }, companion)
+end
+
+-- companion:ask(): the configurations that it waits for, none of them known; nil: it has ended. It goes on when all of
+-- them are known, whoever asked for them.
+function companion:ask()
+  self.wanted = unknown_of(self.store, self.wanted)
+  if #self.wanted == 0 and not self.ended then
+    self.wanted = self.go() or {}
+    self.ended = #self.wanted == 0
+  end
+  return not self.ended and table.move(self.wanted, 1, #self.wanted, 1, {}) or nil
+end
+
+-- A search in each kernel ---------------------------------------------------------------------------------------------
+
+local search = {}
+search.__index = search
+
+-- The rounds that a search sits out: one for each eighth that its best is slower than the best of all, seven at most.
+local function behind(s, tune)
+  local best = tune.best
+  if not best then return 0 end
+  local own = s:best()
+  if not own or not own.ok then return 7 end
+  return math.min(7, math.floor(8 * (own.value / best.value - 1)))
+end
+
+local function new_search(tune, space, kernel)
+  return setmetatable({ kernel = kernel, space = space, known = tune.known, store = tune.store,
+                        size = space:size(kernel), draw = M.strategy.shuffled(space:size(kernel)) }, search)
+end
+
+-- each_kernel(tune, space, function(search) ... end): calls the function once for each kernel, at the same time: what
+-- they ask for in a round is asked for at once. A kernel whose best is behind sits rounds out. Returns when every
+-- configuration is known, or every function returned.
+function M.strategy.each_kernel(tune, space, run)
+  tune = M.strategy.remembering(tune, space)
+  local live = {}
+  for i, kernel in ipairs(space:kernels()) do
+    local s = new_search(tune, space, kernel)
+    live[i] = { search = s, wait = 0, go = coroutine.wrap(function() run(s) end) }
+  end
+  while true do
+    local all, still, soonest = {}, {}, math.huge
+    for _, d in ipairs(live) do soonest = math.min(soonest, d.wait) end
+    for _, d in ipairs(live) do
+      d.wait = d.wait - soonest
+      local wanted = d.wait == 0 and d.search:left() > 0 and d.go()
+      if wanted then table.move(wanted, 1, #wanted, #all + 1, all) end
+      if wanted or d.wait > 0 then still[#still + 1] = d end
+    end
+    if #still == 0 then return end
+    if #all > 0 then tune.evaluate_all(all) end
+    for _, d in ipairs(still) do d.wait = d.wait > 0 and d.wait or 1 + behind(d.search, tune) end
+    live = still
+  end
+end
+
+function search:left() return self.store.left[self.kernel] end      -- configurations that are not known
+function search:best() return self.store.best[self.kernel] end      -- the best result; nil: nothing is known
+
+-- search:try_all(list): the results of a list of this kernel's configurations. Those that are not known are asked for,
+-- at once; while all are known nothing is asked.
+function search:try_all(list)
+  local unknown = unknown_of(self.store, list)
+  if #unknown > 0 then coroutine.yield(unknown) end
+  return results_of(self.store, list)
+end
+
+function search:try(config) return self.known[config] or self:try_all { config }[1] end
+
+-- search:fresh(taken): a random configuration that is neither known nor in `taken`, a set that may be left out. There
+-- must be one.
+function search:fresh(taken)
+  while true do
+    local i = self.draw()
+    if i then
+      local config = self.space:at(i, self.kernel)
+      if not self.known[config] and not (taken and taken[config]) then return config end
+    else
+      self.draw = M.strategy.shuffled(self.size)
+    end
+  end
+end
+
+-- search:start(n): n fresh configurations, each once; fewer where fewer are left.
+function search:start(n)
+  local list, taken = {}, {}
+  for k = 1, math.min(n, self:left()) do
+    list[k] = self:fresh(taken)
+    taken[list[k]] = true
+  end
+  return list
+end
+
+-- search:novel(list): as many configurations, none known and each once: those of the list, or in their place a
+-- neighbour at random, or anything fresh. Fewer where fewer are left.
+function search:novel(list)
+  local out, taken = {}, {}
+  for _, config in ipairs(list) do
+    if #out == self:left() then break end
+    if self.known[config] or taken[config] then
+      local around = {}
+      for _, c in ipairs(self.space:neighbours(config, "hamming")) do
+        if not self.known[c] and not taken[c] then around[#around + 1] = c end
+      end
+      config = #around > 0 and around[math.random(#around)] or self:fresh(taken)
+    end
+    out[#out + 1], taken[config] = config, true
+  end
+  return out
+end
+
+-- search:aside(config, kind): a random neighbour, known or not; a fresh configuration if there is none.
+function search:aside(config, kind)
+  local around = self.space:neighbours(config, kind)
+  return #around > 0 and around[math.random(#around)] or self:fresh()
+end
+
+-- search:descend(here, kind, first, batch): the result that descent over neighbours ends at. They are asked for in
+-- random order, `batch` at once; first: it moves when a batch has a better one, else it looks at all and takes the best.
+function search:descend(here, kind, first, batch)
+  while true do
+    local best, unknown = here, {}
+    for _, config in ipairs(self.space:neighbours(here.config, kind)) do
+      local result = self.known[config]
+      if not result then unknown[#unknown + 1] = config
+      elseif result:better_than(best) then best = result end
+    end
+    local some = {}
+    for i in M.strategy.shuffled(#unknown) do
+      if first and best ~= here then break end
+      some[#some + 1] = unknown[i]
+      if #some == batch then best, some = self:best_of(some, best), {} end
+    end
+    if #some > 0 and not (first and best ~= here) then best = self:best_of(some, best) end
+    if best == here then return here end
+    here = best
+  end
+end
+
+-- search:best_of(list, best): the best of the list's results, and of `best`, which may be nil.
+function search:best_of(list, best)
+  for _, result in ipairs(self:try_all(list)) do
+    if result:better_than(best) then best = result end
+  end
+  return best
+end
+
+-- Configurations as vectors -------------------------------------------------------------------------------------------
+
+-- Values in the order that steps go: numbers by size, others as written.
+local function in_order(p)
+  local values = table.move(p.values, 1, #p.values, 1, {})
+  if p.type == "integer" or p.type == "float" then table.sort(values) end
+  return values
+end
+
+-- search:axes(): the parameters that have more than one value: a list of { name =, values = in order, place = of each
+-- value, from 0 }, by name as well.
+function search:axes()
+  if not self.axes_list then
+    self.axes_list = {}
+    for _, p in ipairs(self.space:parameters(self.kernel)) do
+      local axis = { name = p.name, values = in_order(p), place = {} }
+      for i, value in ipairs(axis.values) do axis.place[value] = i - 1 end
+      if #axis.values > 1 then
+        self.axes_list[#self.axes_list + 1] = axis
+        axis.at = #self.axes_list
+        self.axes_list[p.name] = axis
+      end
+    end
+  end
+  return self.axes_list
+end
+
+-- search:vector(config): its place on each axis; 0 where the parameter is inactive.
+function search:vector(config)
+  local axes, x = self:axes(), {}
+  for i = 1, #axes do x[i] = 0 end
+  for name, value in pairs(config) do
+    local axis = axes[name]
+    if axis then x[axis.at] = axis.place[value] end
+  end
+  return x
+end
+
+-- search:clip(x): the vector itself, with every place moved onto its axis.
+function search:clip(x)
+  for i, axis in ipairs(self:axes()) do x[i] = math.max(0, math.min(#axis.values - 1, x[i])) end
+  return x
+end
+
+-- search:nearest(x): the valid configuration nearest to a vector, whose places need be neither whole nor on the axis.
+function search:nearest(x)
+  local wanted = { kernel = self.kernel }
+  for i, axis in ipairs(self:axes()) do
+    local place = math.floor(x[i] + 0.5)
+    wanted[axis.name] = axis.values[math.max(1, math.min(#axis.values, place + 1))]
+  end
+  return self.space:repair(wanted)
+end
+
+-- search:latin(n): n configurations that spread over every axis, none known, each once (Latin hypercube sampling: McKay,
+-- Beckman, Conover, Technometrics 21 (1979) 239-245): each axis is cut into n parts, and each part is used once.
+-- Fewer where fewer are left.
+function search:latin(n)
+  local axes, points, list = self:axes(), {}, {}
+  n = math.min(n, self:left())
+  for k = 1, n do points[k] = {} end
+  for i, axis in ipairs(axes) do
+    local k = 0
+    for part in M.strategy.shuffled(n) do
+      k = k + 1
+      points[k][i] = (part - math.random()) / n * #axis.values - 0.5
+    end
+  end
+  for k = 1, n do list[k] = self:nearest(points[k]) end
+  return self:novel(list)
+end
+
+-- search:kick(config, n): a valid configuration with n parameters, drawn anew, different; near it where that is not
+-- valid.
+function search:kick(config, n)
+  local axes, x = self:axes(), self:vector(config)
+  local changed = 0
+  for i in M.strategy.shuffled(#axes) do
+    if changed == n then break end
+    local other = math.random(0, #axes[i].values - 2)
+    x[i], changed = other < x[i] and other or other + 1, changed + 1
+  end
+  return self:nearest(x)
+end
+
+-- Numbers -------------------------------------------------------------------------------------------------------------
+
+-- A normal random number (Box and Muller, Ann. Math. Stat. 29 (1958) 610-611).
+function M.strategy.gauss()
+  return math.sqrt(-2 * math.log(1 - math.random())) * math.cos(2 * math.pi * math.random())
+end
+
+-- better(a, b): whether a result goes before another, for table.sort.
+function M.strategy.better(a, b) return a:better_than(b) end
