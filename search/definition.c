@@ -1,5 +1,5 @@
-/* definition.c: see definition.h. What is read becomes one list of parameters and one of constraints, whichever form the
- * file has; then the constraints are translated, for that needs the parameters' types and bounds. */
+/* definition.c: see definition.h. What is read becomes one list of parameters and one of constraints, whichever form
+ * the file has; then the constraints are translated, for that needs the parameters' types and bounds. */
 #include "search/definition.h"
 
 #include "base/mem.h"
@@ -42,7 +42,8 @@ static status read_values(struct definition *d, const char *name, const json_t *
     if (!json_is_array(list) || json_array_size(list) == 0)
         return fail(d, "parameter %.60s: expected a list of at least one value", name);
     if (json_array_size(list) > VALUES_MAX)
-        return fail(d, "parameter %.60s: %zu values, and at most %d are allowed", name, json_array_size(list), VALUES_MAX);
+        return fail(d, "parameter %.60s: %zu values, and at most %d are allowed", name, json_array_size(list),
+                    VALUES_MAX);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *v = json_array_get(list, i);
         if (!is_scalar(v))
@@ -215,12 +216,14 @@ static status read_tree(struct definition *d, const json_t *known, json_t **out)
     else if (json_object_get(d->json, "parameters") || json_object_get(d->json, "constraints"))
         s = read_definition(d, known);
     else
-        s = fail(d, "neither a definition, which has the key 'parameters', nor a T1 input, which has 'ConfigurationSpace'");
+        s = fail(d, "neither a definition, which has the key 'parameters', nor a T1 input, which has "
+                    "'ConfigurationSpace'");
     if (!s)
         s = translate(d, formulas);
     if (!s) {
         char *name = make_name(d->name && *d->name ? d->name : d->file);
-        *out = json_pack("{s:s, s:s, s:O, s:O}", "tag", "space", "name", name, "params", d->params, "constraints", formulas);
+        *out = json_pack("{s:s, s:s, s:O, s:O}", "tag", "space", "name", name, "params", d->params, "constraints",
+                         formulas);
         mem_free(name);
     }
     json_decref(d->params);

@@ -11,8 +11,9 @@ static const struct {
     const char *word, *name;
 } refused[] = {
     {"**", "a power"}, {"&", "and of bits"}, {"|", "or of bits"}, {"^", "exclusive or of bits"}, {"~", "not of bits"},
-    {"<<", "a shift"}, {">>", "a shift"}, {"@", "a matrix product"}, {"[", "a subscript or a list"}, {"{", "a set or a dictionary"},
-    {".", "an attribute"}, {"...", "an ellipsis"}, {"=", "an assignment"}, {":=", "an assignment"}, {",", "a tuple"},
+    {"<<", "a shift"}, {">>", "a shift"}, {"@", "a matrix product"}, {"[", "a subscript or a list"},
+    {"{", "a set or a dictionary"}, {".", "an attribute"}, {"...", "an ellipsis"}, {"=", "an assignment"},
+    {":=", "an assignment"}, {",", "a tuple"},
     {":", "a slice or a lambda"}, {";", "a second statement"}, {"lambda", "a function"},
     {"if", "a conditional expression"}, {"else", "a conditional expression"}, {"is", "a test of identity"},
     {"None", "no value"}, {"for", "a comprehension"}, {"await", "a coroutine"}, {"yield", "a generator"},
@@ -135,7 +136,8 @@ static status factor(struct python_parser *p, struct python_term *out)
         if (minus)
             return python_negate(p, &of, at, out);
         *out = of;
-        return of.type == VALUE_INT || of.type == VALUE_FLOAT ? LATHE_OK : python_arithmetic(p, "+", &of, &zero, at, out);
+        bool number = of.type == VALUE_INT || of.type == VALUE_FLOAT;
+        return number ? LATHE_OK : python_arithmetic(p, "+", &of, &zero, at, out);
     }
     struct python_term base, exponent;
     if ((s = atom(p, out)) || !p->powers)

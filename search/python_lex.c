@@ -42,7 +42,10 @@ static bool in_name(char c)
 /* Digits of a base with single underscores between them; the end, or NULL. */
 static const char *scan_digits(const char *s, int base, struct strbuf *out)
 {
-    const char *digits = base == 16 ? "0123456789abcdefABCDEF" : base == 8 ? "01234567" : base == 2 ? "01" : "0123456789";
+    const char *digits = base == 16  ? "0123456789abcdefABCDEF"
+                         : base == 8 ? "01234567"
+                         : base == 2 ? "01"
+                                     : "0123456789";
     if (!*s || !strchr(digits, *s))
         return NULL;
     for (;; s++) {
@@ -150,7 +153,8 @@ static status lex_string(struct python_parser *p, struct python_token *t)
 static status lex_operator(struct python_parser *p, struct python_token *t)
 {
     static const char *const operators[] = {"**=", "//=", ">>=", "<<=", "...", "**", "//", "<<", ">>", "<=", ">=", "==",
-                                            "!=", "->", ":=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", NULL};
+                                            "!=", "->", ":=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=",
+                                            NULL};
     const char *s = p->text + t->at;
     t->kind = PYTHON_OPERATOR;
     t->len = 1;

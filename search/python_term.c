@@ -97,7 +97,8 @@ static bool may_overflow(const struct python_term *t)
     return !(t->low > -INTEGER_MOST && t->high < INTEGER_MOST);
 }
 
-/* The operand on the right binds tighter than the operator's level, but for comparisons, of which there are no chains. */
+/* The operand on the right binds tighter than the operator's level, but for comparisons, of which there are no chains.
+ */
 static void add_binary(struct strbuf *out, const char *op, const struct python_term *a, const struct python_term *b,
                        enum python_level level)
 {

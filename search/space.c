@@ -83,8 +83,8 @@ void space_make_axes(struct space *s)
     }
 }
 
-/* In the order as written, if that takes few evaluations; else in a narrow one, and if that is too large too, as written
- * whatever it takes. Time does not decide, so the order is the same on every machine. */
+/* In the order as written, if that takes few evaluations; else in a narrow one, and if that is too large too, as
+ * written whatever it takes. Time does not decide, so the order is the same on every machine. */
 static status build(struct space *s, const struct space_limits *limits, struct err *e)
 {
     struct space_limits first = *limits;

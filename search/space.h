@@ -35,8 +35,9 @@ struct space_draw {
     double tried, valid;        /* combinations of all values, and how many of them are members, repeated ones too */
     char why[1000];             /* what made the space too large */
 };
-/* As space_open, but a space that is too large to build is that of up to 65536 of its members, drawn uniformly from up to
- * 2e7 combinations, always the same for a seed: size, index and neighbours are among those. LATHE_SPEC: none was found. */
+/* As space_open, but a space that is too large to build is that of up to 65536 of its members, drawn uniformly from up
+ * to 2e7 combinations, always the same for a seed: size, index and neighbours are among those. LATHE_SPEC: none was
+ * found. */
 status space_open_sampled(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
                           struct space **out, struct space_draw *d, struct err *e);
 void space_close(struct space *s);                  /* NULL is fine */

@@ -1,5 +1,5 @@
-/* space_cursor.c: walks through the diagram in order. Invariant: edge[i] is the edge taken at level i, end[i] the end of its
- * node's edges. */
+/* space_cursor.c: walks through the diagram in order. Invariant: edge[i] is the edge taken at level i, end[i] the end
+ * of its node's edges. */
 #include "search/space_impl.h"
 
 #include "base/mem.h"

@@ -1,9 +1,10 @@
 /* space_impl.h: how a space is represented, for the files that build it and read it.
  *
- * A space is a decision diagram. Level l decides parameter param[l], the l-th unless the diagram is much smaller in another
- * order (space_order.c); a node has one edge for each choice that some member makes there, in ascending order, and knows how many members lie below it. Equal nodes are one node, so parameters
- * that do not depend on each other cost the sum of their values and not the product, and everything a space is asked
- * (its size, the i-th member, the index of one, a random one) is a walk from the root. */
+ * A space is a decision diagram. Level l decides parameter param[l], the l-th unless the diagram is much smaller in
+ * another order (space_order.c); a node has one edge for each choice that some member makes there, in ascending order,
+ * and knows how many members lie below it. Equal nodes are one node, so parameters that do not depend on each other
+ * cost the sum of their values and not the product, and everything a space is asked (its size, the i-th member, the
+ * index of one, a random one) is a walk from the root. */
 #ifndef LATHE_SEARCH_SPACE_IMPL_H
 #define LATHE_SEARCH_SPACE_IMPL_H
 
@@ -47,9 +48,9 @@ struct space {
 };
 
 /* What is needed when, worked out before building. Levels run from -1 (before the first parameter) to nparams - 1; the
- * level of a formula is the greatest of a parameter it depends on, itself or through lets. Constraints are split at their
- * `and`s into conditions. What a condition or a let needs of earlier levels is a value of its own, a part, so that states
- * can meet where the parts are equal though the choices are not. */
+ * level of a formula is the greatest of a parameter it depends on, itself or through lets. Constraints are split at
+ * their `and`s into conditions. What a condition or a let needs of earlier levels is a value of its own, a part, so
+ * that states can meet where the parts are equal though the choices are not. */
 struct space_value {
     struct expr *expr;          /* owned */
     int slot;                   /* a let's own, or from scope.count on */
@@ -61,8 +62,8 @@ struct space_condition {
     int level, constraint;
     int ahead;                  /* the level to look ahead from; nparams: none */
 };
-/* To look ahead is to refuse, as soon as all but the last parameter of a condition is known, what no value of that one can
- * make true, where there are levels in between. */
+/* To look ahead is to refuse, as soon as all but the last parameter of a condition is known, what no value of that one
+ * can make true, where there are levels in between. */
 struct space_op {
     enum { SPACE_VALUE, SPACE_CONDITION, SPACE_LOOK_AHEAD } kind;
     int index;                  /* of the value or condition */
@@ -86,8 +87,11 @@ struct space_plan {
 void space_plan_make(const struct kernel *k, const int *param, struct space_plan *plan);
 void space_plan_free(struct space_plan *plan);
 
-/* An order of parameters in which few of them have a condition open at a time: param[level]; returns whether it is another
- * than the one written. Parameters that a `when` names come before its own. */
+/* Marks the parameters that x depends on, itself or through lets; others stay as they are. */
+void space_params_of(const struct kernel *k, const struct expr *x, bool *params);
+
+/* An order of parameters in which few of them have a condition open at a time: param[level]; returns whether it is
+ * another than the one written. Parameters that a `when` names come before its own. */
 bool space_order(const struct kernel *k, int *param);
 
 /* When to give up building. */

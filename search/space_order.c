@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include <math.h>
-#include <string.h>
 
 struct order {
     const struct kernel *k;
@@ -16,27 +15,31 @@ struct order {
     bool **uses;                /* [condition][parameter]: a condition, or a `when` with its own parameter */
     int *missing;               /* parameters of each condition that are not placed */
     bool *placed;
-    bool *visited;              /* lets that mark has been to */
 };
 
-/* Parameters that x depends on, itself or through lets. */
-static void mark(const struct order *o, const struct expr *x, bool *uses)
+static void mark(const struct kernel *k, const struct expr *x, bool *visited, bool *params)
 {
-    for (int i = 0; i < o->k->nparams; i++)
-        uses[i] = uses[i] || expr_uses(x, o->k->first_param + i);
-    for (int i = 0; i < o->k->nlets; i++)
-        if (!o->visited[i] && expr_uses(x, o->k->first_let + i)) {
-            o->visited[i] = true;
-            mark(o, o->k->lets[i].expr, uses);
+    for (int i = 0; i < k->nparams; i++)
+        params[i] = params[i] || expr_uses(x, k->first_param + i);
+    for (int i = 0; i < k->nlets; i++)
+        if (!visited[i] && expr_uses(x, k->first_let + i)) {
+            visited[i] = true;
+            mark(k, k->lets[i].expr, visited, params);
         }
+}
+
+void space_params_of(const struct kernel *k, const struct expr *x, bool *params)
+{
+    bool *visited = mem_zalloc((size_t)k->nlets, sizeof *visited);
+    mark(k, x, visited, params);
+    mem_free(visited);
 }
 
 static bool *add_condition(struct order *o, const struct expr *x)
 {
     MEM_GROW(o->uses, o->nconditions, o->cap);
     bool *uses = mem_zalloc((size_t)o->k->nparams, sizeof *uses);
-    memset(o->visited, 0, (size_t)o->k->nlets * sizeof *o->visited);
-    mark(o, x, uses);
+    space_params_of(o->k, x, uses);
     return o->uses[o->nconditions++] = uses;
 }
 
@@ -88,11 +91,7 @@ static bool may_come(const struct order *o, int param)
 
 bool space_order(const struct kernel *k, int *param)
 {
-    struct order o = {
-        .k = k,
-        .placed = mem_zalloc((size_t)k->nparams, sizeof *o.placed),
-        .visited = mem_zalloc((size_t)k->nlets, sizeof *o.visited),
-    };
+    struct order o = {.k = k, .placed = mem_zalloc((size_t)k->nparams, sizeof *o.placed)};
     bool another = false;
     find_conditions(&o);
     o.missing = mem_zalloc((size_t)o.nconditions, sizeof *o.missing);
@@ -118,6 +117,5 @@ bool space_order(const struct kernel *k, int *param)
     mem_free(o.uses);
     mem_free(o.missing);
     mem_free(o.placed);
-    mem_free(o.visited);
     return another;
 }

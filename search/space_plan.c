@@ -4,8 +4,8 @@
  * below it. A let or a part counts by its value, not by the parameters it was made from, as soon as those are all
  * chosen.
  *
- * Taking `a and b` apart changes nothing that is seen: where a condition cannot be evaluated its combination is refused,
- * as it is where the condition is false, so their order does not matter. */
+ * Taking `a and b` apart changes nothing that is seen: where a condition cannot be evaluated its combination is
+ * refused, as it is where the condition is false, so their order does not matter. */
 #include "search/space_impl.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ struct planner {
     struct space_plan *plan;
     int *level, level_cap;      /* of each slot; -1: no parameter decides it */
     bool *done;                 /* values that are computed already */
-    bool *visited;              /* lets or values that a walk has been to */
+    bool *visited;              /* values that a walk has been to */
 };
 
 static int expr_level(const struct planner *p, const struct expr *x)
@@ -46,18 +46,6 @@ static void find_levels(struct planner *p)
         p->level[k->first_let + i] = expr_level(p, k->lets[i].expr);
 }
 
-/* Parameters that x depends on, itself or through lets. */
-static void mark_params(const struct planner *p, const struct expr *x, bool *params)
-{
-    for (int i = 0; i < p->k->nparams; i++)
-        params[i] = params[i] || expr_uses(x, p->k->first_param + i);
-    for (int i = 0; i < p->k->nlets; i++)
-        if (!p->visited[i] && expr_uses(x, p->k->first_let + i)) {
-            p->visited[i] = true;
-            mark_params(p, p->k->lets[i].expr, params);
-        }
-}
-
 static void find_widest(struct planner *p, struct space_plan *plan)
 {
     bool *params = mem_zalloc((size_t)p->k->nparams, sizeof *params);
@@ -65,8 +53,7 @@ static void find_widest(struct planner *p, struct space_plan *plan)
     for (int c = 0; c < p->k->nconstraints; c++) {
         int n = 0;
         memset(params, 0, (size_t)p->k->nparams * sizeof *params);
-        memset(p->visited, 0, (size_t)p->k->nlets * sizeof *p->visited);
-        mark_params(p, p->k->constraints[c].expr, params);
+        space_params_of(p->k, p->k->constraints[c].expr, params);
         for (int i = 0; i < p->k->nparams; i++)
             n += params[i];
         if (n > plan->widest_params) {
@@ -201,7 +188,8 @@ static void add_ready_conditions(const struct planner *p, int level, bool *place
     }
 }
 
-/* The next value of this level whose own are computed: lets before parts, for conditions need those. -1: none is left. */
+/* The next value of this level whose own are computed: lets before parts, for conditions need those. -1: none is left.
+ */
 static int next_value(const struct planner *p, int level)
 {
     for (int parts = 0; parts < 2; parts++)
@@ -321,14 +309,13 @@ static void find_keys(struct planner *p)
 
 void space_plan_make(const struct kernel *k, const int *param, struct space_plan *plan)
 {
-    struct planner p = {.k = k, .param = param, .plan = plan, .visited = mem_zalloc((size_t)k->nlets, sizeof *p.visited)};
+    struct planner p = {.k = k, .param = param, .plan = plan};
     *plan = (struct space_plan){.nslots = k->scope.count};
     find_levels(&p);
     find_widest(&p, plan);
     find_values(&p);
     find_conditions(&p);
     order_ops(&p);
-    mem_free(p.visited);
     find_keys(&p);
     mem_free(p.level);
     mem_free(p.done);

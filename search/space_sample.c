@@ -1,7 +1,7 @@
-/* space_sample.c: a space that is too large to build, by members drawn by rejection: combinations of all values are drawn
- * uniformly, parameter by parameter, and one that a condition refuses, or that has an inactive parameter at another than
- * its first value, is dropped. So each member is as likely as every other. How much is drawn is counted, not timed:
- * the same seed gives the same members on every machine. */
+/* space_sample.c: a space that is too large to build, by members drawn by rejection: combinations of all values are
+ * drawn uniformly, parameter by parameter, and one that a condition refuses, or that has an inactive parameter at
+ * another than its first value, is dropped. So each member is as likely as every other. How much is drawn is counted,
+ * not timed: the same seed gives the same members on every machine. */
 #include "search/space_impl.h"
 
 #include "base/mem.h"
@@ -109,7 +109,8 @@ status space_sample(const struct problem *p, const struct kernel *k, const struc
     sort_members(&m);
     status s = m.n ? space_of_list(p, k, t, m.list, m.n, out, e)
                    : err_set(e, LATHE_SPEC,
-                             "kernel %s: none of %.3g combinations drawn at random is valid, so it cannot be sampled either",
+                             "kernel %s: none of %.3g combinations drawn at random is valid, so it cannot be sampled "
+                             "either",
                              k->name, d->tried);
     space_plan_free(&m.plan);
     mem_free(param);

@@ -314,7 +314,8 @@ bool config_from_table(lua_State *L, struct strategy *s, int at)
     return true;
 }
 
-/* stack: ..., a number. The place of the value nearest to it, the smaller of two; -1 if the parameter has no numbers. */
+/* stack: ..., a number. The place of the value nearest to it, the smaller of two; -1 if the parameter has no numbers.
+ */
 static int nearest_value(lua_State *L, const struct param *p)
 {
     double wanted, v, low = HUGE_VAL, high = -HUGE_VAL, best = 0;

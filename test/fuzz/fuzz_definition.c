@@ -1,7 +1,7 @@
-/* fuzz_definition.c: any text as a definition of a space in JSON, as a constraint of Python, and as a list of values. No
- * crash, no leak; a failure has a message; a constraint that is read is a formula that can be parsed, is a condition, and
- * evaluates to one or fails with a message; a space that opens agrees with itself and with kernel_allows, in either order
- * of its parameters. A libFuzzer target; seeds: test/data/spaces. */
+/* fuzz_definition.c: any text as a definition of a space in JSON, as a constraint of Python, and as a list of values.
+ * No crash, no leak; a failure has a message; a constraint that is read is a formula that can be parsed, is a
+ * condition, and evaluates to one or fails with a message; a space that opens agrees with itself and with
+ * kernel_allows, in either order of its parameters. A libFuzzer target; seeds: test/data/spaces. */
 #include "base/mem.h"
 #include "model/problem.h"
 #include "search/definition.h"

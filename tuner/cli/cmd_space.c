@@ -73,10 +73,11 @@ static status count_json(const struct view *v, struct err *e)
         const struct member *m = &v->members[i];
         char *why = refusals(m);
         json_t *cartesian = m->space ? whole_number(space_cartesian(m->space)) : json_null();
-        json_array_append_new(kernels, json_pack("{s:s, s:o, s:I, s:I, s:b, s:o}", "kernel", m->kernel->name, "cartesian",
-                                                 cartesian, "valid", (json_int_t)(m->space ? space_size(m->space) : 0),
-                                                 "bytes", (json_int_t)(m->space ? space_bytes(m->space) : 0),
-                                                 "runs_here", m->space || m->empty, "refusals", lines_json(why)));
+        json_int_t valid = m->space ? (json_int_t)space_size(m->space) : 0;
+        json_int_t bytes = m->space ? (json_int_t)space_bytes(m->space) : 0;
+        json_array_append_new(kernels, json_pack("{s:s, s:o, s:I, s:I, s:b, s:o}", "kernel", m->kernel->name,
+                                                 "cartesian", cartesian, "valid", valid, "bytes", bytes, "runs_here",
+                                                 m->space || m->empty, "refusals", lines_json(why)));
         mem_free(why);
     }
     json_t *j = json_pack("{s:s, s:o, s:s, s:s, s:o}", "problem", v->problem->name, "size", size, "target",

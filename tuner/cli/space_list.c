@@ -1,7 +1,9 @@
-/* space_list.c: `lathe space --list` and `--sample`. Written in pieces, so that a large space needs no memory and `| head` ends it.
+/* space_list.c: `lathe space --list` and `--sample`. Written in pieces, so that a large space needs no memory and `|
+ * head` ends it.
  *
- * Lines that follow one another begin alike: what each parameter adds to a line, for each of its values, is made once, and
- * a line keeps what stands before the first parameter that changed. As JSON, what is written is what json_line writes. */
+ * Lines that follow one another begin alike: what each parameter adds to a line, for each of its values, is made once,
+ * and a line keeps what stands before the first parameter that changed. As JSON, what is written is what json_line
+ * writes. */
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/space_view.h"

@@ -33,8 +33,8 @@ static bool target_does(const struct problem *p, const struct kernel *k, const s
 }
 
 /* A sample needs no space that is whole. */
-static status open_space(const struct view *v, const struct kernel *k, const struct space_args *args, struct space **out,
-                         struct err *e)
+static status open_space(const struct view *v, const struct kernel *k, const struct space_args *args,
+                         struct space **out, struct err *e)
 {
     struct space_draw draw;
     if (!args->sample)

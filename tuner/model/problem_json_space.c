@@ -1,5 +1,6 @@
-/* problem_json_space.c: a specification that is a space alone, `space { name = ..., params = ..., constraints = ... }`: a
- * problem of one kernel of the same name that has nothing to run. Names may be what C++ or a device has words for. */
+/* problem_json_space.c: a specification that is a space alone, `space { name = ..., params = ..., constraints = ...
+ * }`: a problem of one kernel of the same name that has nothing to run. Names may be what C++ or a device has words
+ * for. */
 #include "model/problem_read.h"
 
 #include "base/mem.h"

@@ -167,7 +167,8 @@ static void test_lists_of_values(void **state)
     assert_values("[]", "[]");
     assert_values("[2 ** -1, 2.0 ** 2, -2 ** 2]", "[0.5,4.0,-4]");
     static const char *const rows[][2] = {
-        {"range(1000)", "more than 100 values"}, {"range(0, 5, 0)", "the step is 0"}, {"range(1.5)", "range takes integers"},
+        {"range(1000)", "more than 100 values"}, {"range(0, 5, 0)", "the step is 0"},
+        {"range(1.5)", "range takes integers"},
         {"[1, 2", "expected `]`"},               {"5", "expected a list"},            {"[1 2]", "expected `]`"},
         {"sorted([1])", "expected a list"},      {"[1 / 0]", "division by zero"},     {"[1] * 3", "expected the end"},
         {"[i for i in [1, 'a']]", "different types"},
@@ -200,8 +201,9 @@ static void test_both_forms_become_a_space(void **state)
     assert_tree("{\"parameters\": {\"z\": [3, 1], \"a\": [1, 0.5]}, \"constraints\": [\"z > a\"], \"valid\": 4}",
                 "{\"tag\":\"space\",\"name\":\"some_space\",\"params\":[[\"z\",[3,1]],[\"a\",[1.0,0.5]]],"
                 "\"constraints\":[\"z > a\"]}");
-    assert_tree("{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"f\", \"Type\": \"float\", \"Values\": \"[1, 2]\"},"
-                "{\"Name\": \"n\", \"Values\": [4, 5]}], \"Conditions\": [{\"Expression\": \"not (n == 4 and f == 1)\"}]},"
+    assert_tree("{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"f\", \"Type\": \"float\", \"Values\": "
+                "\"[1, 2]\"}, {\"Name\": \"n\", \"Values\": [4, 5]}], "
+                "\"Conditions\": [{\"Expression\": \"not (n == 4 and f == 1)\"}]},"
                 "\"General\": {\"BenchmarkName\": \"3d\"}, \"KernelSpecification\": {}}",
                 "{\"tag\":\"space\",\"name\":\"_3d\",\"params\":[[\"f\",[1.0,2.0]],[\"n\",[4,5]]],"
                 "\"constraints\":[\"not (n == 4 and f == 1)\"]}");
@@ -216,7 +218,8 @@ static void test_what_is_no_definition(void **state)
         {"{}", "neither a definition"},
         {"{\"parameters\": {\"a\": [1]}, \"parameters\": {}}", "duplicate"},
         {"{\"parameters\": {\"a\": [1], \"a\": [2]}}", "duplicate"},
-        {"{\"parameters\": {\"a\": [1]}, \"constrains\": []}", "unknown key 'constrains' (did you mean 'constraints'?)"},
+        {"{\"parameters\": {\"a\": [1]}, \"constrains\": []}",
+         "unknown key 'constrains' (did you mean 'constraints'?)"},
         {"{\"constraints\": []}", "there are no parameters"},
         {"{\"parameters\": [1]}", "parameters: expected an object"},
         {"{\"parameters\": {\"a\": 1}}", "parameter a: expected a list"},
@@ -232,11 +235,13 @@ static void test_what_is_no_definition(void **state)
         {"{\"parameters\": {\"a\": [1]}, \"constraints\": \"a\"}", "constraints: expected a list"},
         {"{\"parameters\": {\"a\": [1]}, \"constraints\": [1]}", "constraints[1]: expected a constraint"},
         {"{\"parameters\": {\"a\": [1]}, \"constraints\": [\"a\\u0000b\"]}", "line 1"},
-        {"{\"parameters\": {\"a\": [1]}, \"constraints\": [\"a > 0\", \"b\"]}", "constraint 2: `b`: column 1: unknown name"},
+        {"{\"parameters\": {\"a\": [1]}, \"constraints\": [\"a > 0\", \"b\"]}",
+         "constraint 2: `b`: column 1: unknown name"},
         {"{\"parameters\": {\"a\": [123456789012345678901]}}", "line 1"},
         {"{\"ConfigurationSpace\": {}}", "TuningParameters: expected a list"},
         {"{\"ConfigurationSpace\": {\"TuningParameters\": [{}]}}", "TuningParameters[1]: there is no Name"},
-        {"{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": \"[1\"}]}}", "parameter a: Values: `[1`"},
+        {"{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": \"[1\"}]}}",
+         "parameter a: Values: `[1`"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *j = NULL;
