@@ -81,6 +81,7 @@ PY
     fails 1 "a / 0 > 1" lathe space d.json
     echo '{"parameters": {"a": [1, 2]}}' >d.json
     fails 2 "d.json: type=f16: a definition in JSON asks for no setting" lathe space d.json --set type=f16
+    fails 2 "d has no dimension 'M'; it has none" lathe space d.json --size M=3
     fails 2 "d.json is a space alone, without a kernel to run: check needs one" lathe check d.json
     fails 2 "d.json is a space alone" lathe tune d.json
     fails 2 "d.json is a space alone" lathe verify d.json --kernel d

@@ -187,7 +187,7 @@ static status unknown_dim(const struct problem *p, const char *name, struct err 
     }
     const char *near = nearest_word(name, names, p->ndims);
     err_set(e, LATHE_USAGE, "%s has no dimension '%.60s'%s%s%s; it has %s", p->name, name,
-            near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", sb_str(&list));
+            near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", p->ndims ? sb_str(&list) : "none");
     mem_free(names);
     sb_free(&list);
     return LATHE_USAGE;
