@@ -46,18 +46,14 @@ end
 
 -- A tune over a store. ask(unknown) sees to it that they become known.
 local function new_tune(store, base, ask)
-  local tune = { known = store.known, history = store.history, store = store,
-                 random = base.random, random_integer = base.random_integer }
+  local tune = setmetatable({ known = store.known, history = store.history, store = store },
+                            { __index = function(_, name) return base[name] end })
   function tune.evaluate_all(list)
     local unknown = unknown_of(store, list)
     ask(unknown)
     return results_of(store, list)
   end
   function tune.evaluate(config) return tune.evaluate_all { config }[1] end
-  setmetatable(tune, { __index = function(_, name)
-    if name == "best" then return base.best end
-    error("tune has no field '" .. tostring(name) .. "'", 2)
-  end })
   remembering_tunes[tune] = tune
   return tune
 end
@@ -189,18 +185,24 @@ function search:start(n)
   return list
 end
 
+-- A neighbour at random that is neither known nor taken; nil: there is none.
+local function unknown_neighbour(s, config, kind, taken)
+  local around = {}
+  for _, c in ipairs(s.space:neighbours(config, kind)) do
+    if not s.known[c] and not taken[c] then around[#around + 1] = c end
+  end
+  return #around > 0 and around[math.random(#around)] or nil
+end
+
 -- search:novel(list): as many configurations, none known and each once: those of the list, or in their place a
--- neighbour at random, or anything fresh. Fewer where fewer are left.
+-- neighbour at random, an adjacent one first, or anything fresh. Fewer where fewer are left.
 function search:novel(list)
   local out, taken = {}, {}
   for _, config in ipairs(list) do
     if #out == self:left() then break end
     if self.known[config] or taken[config] then
-      local around = {}
-      for _, c in ipairs(self.space:neighbours(config, "hamming")) do
-        if not self.known[c] and not taken[c] then around[#around + 1] = c end
-      end
-      config = #around > 0 and around[math.random(#around)] or self:fresh(taken)
+      config = unknown_neighbour(self, config, "adjacent", taken) or unknown_neighbour(self, config, "hamming", taken)
+               or self:fresh(taken)
     end
     out[#out + 1], taken[config] = config, true
   end
@@ -213,8 +215,8 @@ function search:aside(config, kind)
   return #around > 0 and around[math.random(#around)] or self:fresh()
 end
 
--- search:descend(here, kind, first, batch): the result that descent over neighbours ends at. They are asked for in
--- random order, `batch` at once; first: it moves when a batch has a better one, else it looks at all and takes the best.
+-- search:descend(here, kind, first, batch): the result that descent over neighbours ends at. They are asked for in random
+-- order, `batch` at once; first: it moves when a batch has a better one, else it looks at all and takes the best.
 function search:descend(here, kind, first, batch)
   while true do
     local best, unknown = here, {}
@@ -236,12 +238,7 @@ function search:descend(here, kind, first, batch)
 end
 
 -- search:best_of(list, best): the best of the list's results, and of `best`, which may be nil.
-function search:best_of(list, best)
-  for _, result in ipairs(self:try_all(list)) do
-    if result:better_than(best) then best = result end
-  end
-  return best
-end
+function search:best_of(list, best) return M.strategy.best_result(self:try_all(list), best) end
 
 -- Configurations as vectors -------------------------------------------------------------------------------------------
 
@@ -297,9 +294,9 @@ function search:nearest(x)
   return self.space:repair(wanted)
 end
 
--- search:latin(n): n configurations that spread over every axis, none known, each once (Latin hypercube sampling: McKay,
--- Beckman, Conover, Technometrics 21 (1979) 239-245): each axis is cut into n parts, and each part is used once.
--- Fewer where fewer are left.
+-- search:latin(n): n configurations that spread over every axis, none known, each once; fewer where fewer are left. Each
+-- axis is cut into n parts, and each part is used once (Latin hypercube sampling: McKay, Beckman, Conover,
+-- Technometrics 21 (1979) 239-245).
 function search:latin(n)
   local axes, points, list = self:axes(), {}, {}
   n = math.min(n, self:left())
@@ -313,6 +310,23 @@ function search:latin(n)
   end
   for k = 1, n do list[k] = self:nearest(points[k]) end
   return self:novel(list)
+end
+
+-- search:begin(n): n results to begin with: when first called the best of what is known already, if that is enough;
+-- later, and for the rest, search:latin's.
+function search:begin(n)
+  local found = {}
+  for _, result in ipairs(self.begun and {} or self.store.history) do
+    if result.config.kernel == self.kernel then found[#found + 1] = result end
+  end
+  self.begun = true
+  table.sort(found, M.strategy.better)
+  for k = #found, n + 1, -1 do found[k] = nil end
+  if #found < n and self:left() > 0 then
+    local others = self:try_all(self:latin(n - #found))
+    table.move(others, 1, #others, #found + 1, found)
+  end
+  return found
 end
 
 -- search:kick(config, n): a valid configuration with n parameters, drawn anew, different; near it where that is not
@@ -333,6 +347,22 @@ end
 -- A normal random number (Box and Muller, Ann. Math. Stat. 29 (1958) 610-611).
 function M.strategy.gauss()
   return math.sqrt(-2 * math.log(1 - math.random())) * math.cos(2 * math.pi * math.random())
+end
+
+-- best_result(results, best): the best of a list of results, and of `best`, which may be nil.
+function M.strategy.best_result(results, best)
+  for _, result in ipairs(results) do
+    if result:better_than(best) then best = result end
+  end
+  return best
+end
+
+-- metropolis(here, there, temperature): whether a walk that is at one result goes on to another: if it is better, or,
+-- being slower by a share d of the time, with probability exp(-d / temperature) (Metropolis et al., J. Chem. Phys. 21
+-- (1953) 1087-1092). To a failure only from another one.
+function M.strategy.metropolis(here, there, temperature)
+  if there:better_than(here) or not here.ok then return true end
+  return there.ok and math.random() < math.exp((1 - there.value / here.value) / temperature)
 end
 
 -- better(a, b): whether a result goes before another, for table.sort.

@@ -10,7 +10,7 @@ return strategy {
   name = "differential_evolution",
   summary = "differential evolution: points move by differences of others",
   options = {
-    base = choice { "best", "random", "current", help = "moved: the best, a random one, or the member toward the best" },
+    base = choice { "best", "random", "current", help = "what is moved: the best, any, or the member toward the best" },
     population = integer { 16, min = 4, max = 100000, help = "members" },
     batch = integer { 4, min = 1, max = 100000, help = "members that move at once" },
     weight = number { 0.7, min = 0, max = 2, help = "of the difference" },
@@ -26,12 +26,12 @@ return strategy {
         return first
       end
 
-      local function trial(member)
+      local function trial(member, to)
         local pick = shuffled(#members)
         local a, b, c = members[pick()], members[pick()], members[pick()]
-        local from = opt.base == "best" and best() or opt.base == "random" and a or member
+        local from = opt.base == "best" and to or opt.base == "random" and a or member
         local pull = opt.base == "current" and opt.weight or 0
-        local always, to, x = math.random(#axes), best(), {}
+        local always, x = math.random(#axes), {}
         for i = 1, #axes do
           local moved = from.x[i] + pull * (to.x[i] - from.x[i]) + opt.weight * (b.x[i] - c.x[i])
           x[i] = (i == always or math.random() < opt.crossover) and moved or member.x[i]
@@ -39,14 +39,14 @@ return strategy {
         return search:clip(x)
       end
 
-      for k, result in ipairs(search:try_all(search:latin(opt.population))) do
+      for k, result in ipairs(search:begin(opt.population)) do
         members[k] = { x = search:vector(result.config), result = result }
       end
       while true do
         for first = 1, #members, opt.batch do
-          local trials, list = {}, {}
+          local trials, list, to = {}, {}, best()
           for k = first, math.min(first + opt.batch - 1, #members) do
-            trials[#trials + 1] = trial(members[k])
+            trials[#trials + 1] = trial(members[k], to)
             list[#list + 1] = search:nearest(trials[#trials])
           end
           for k, result in ipairs(search:try_all(search:novel(list))) do

@@ -2,8 +2,8 @@
 --
 -- A child takes each parameter from one of two parents, each the better of two drawn at random; then each parameter is
 -- drawn anew with probability `mutation`. What a constraint refuses becomes the nearest valid configuration; what is
--- known already, one that is not. Children replace those that are worse; when they are all of one kind, the best
--- breeds with newcomers. (Holland: "Adaptation in Natural and Artificial Systems" (1975); that parents stay until they are
+-- known already, one that is not. Children replace those that are worse; when they are all of one kind, the best breeds
+-- with newcomers. (Holland: "Adaptation in Natural and Artificial Systems" (1975); that parents stay until they are
 -- beaten is Whitley's GENITOR, ICGA (1989) 116-121.)
 
 return strategy {
@@ -37,7 +37,7 @@ return strategy {
         return search:nearest(x)
       end
 
-      local population = search:try_all(search:latin(opt.population))
+      local population = search:begin(opt.population)
       while true do
         local children = {}
         for k = 1, opt.children do children[k] = child(population) end

@@ -11,7 +11,7 @@ return strategy {
   options = {
     kind = choice { "adjacent", "hamming", help = "neighbours: one step of a parameter, or any other value of it" },
     first = boolean { true, help = "move when a batch has a better one; false: look at all, take the best" },
-    starts = integer { 8, min = 1, max = 1000, help = "configurations, spread out, of which it starts at the best" },
+    starts = integer { 8, min = 1, max = 1000, help = "configurations of which it starts at the best" },
     batch = integer { 4, min = 1, max = 100000, help = "neighbours of a kernel asked for at once" },
     kick = integer { 2, min = 1, max = 64, help = "parameters that a kick draws anew" },
     patience = integer { 8, min = 1, max = 100000, help = "kicks that led nowhere before a new start" },
@@ -19,7 +19,7 @@ return strategy {
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
       while true do
-        local start = search:best_of(search:latin(opt.starts))
+        local start = best_result(search:begin(opt.starts))
         local here, failures = search:descend(start, opt.kind, opt.first, opt.batch), 0
         while failures < opt.patience do
           local landed = search:try(search:novel { search:kick(here.config, opt.kick) }[1])

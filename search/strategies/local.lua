@@ -1,8 +1,8 @@
 -- local: descent over neighbours, restarted at random until every configuration is known.
 --
 -- A descent starts at the best of a few random configurations and moves to a better neighbour until none is better
--- (search:descend of docs/strategies.md). Each kernel of the problem has descents of its own. Neighbours are asked for in
--- random order; what is known already is remembered, never asked for again.
+-- (search:descend of docs/strategies.md). Each kernel of the problem has descents of its own. Neighbours are asked for
+-- in random order; what is known already is remembered, never asked for again.
 
 return strategy {
   name = "local",

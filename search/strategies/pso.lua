@@ -1,9 +1,9 @@
 -- pso: a swarm of particles, each drawn to the best that it saw and to the best of all.
 --
--- A particle is a point, a place on every parameter, with a velocity. Its velocity keeps `inertia` of itself and turns, by
--- random shares, toward the particle's own best point and toward the swarm's; the nearest valid configuration to where it
--- flies is tried, or one beside it that is not known yet. (Kennedy, Eberhart: "Particle swarm optimization", ICNN (1995)
--- 1942-1948; inertia and pulls that converge: Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 (2002) 58-73.)
+-- A particle is a point, a place on every parameter, with a velocity. Its velocity keeps `inertia` of itself and turns,
+-- by random shares, toward the particle's own best point and toward the swarm's; the nearest valid configuration to
+-- where it flies is tried, or one beside it that is not known yet. (Kennedy, Eberhart: "Particle swarm optimization",
+-- ICNN (1995) 1942-1948; inertia and pulls that converge: Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 (2002) 58-73.)
 
 return strategy {
   name = "pso",
@@ -35,7 +35,7 @@ return strategy {
         if not best or result:better_than(best.result) then best = p.best end
       end
 
-      for k, result in ipairs(search:try_all(search:latin(opt.particles))) do
+      for k, result in ipairs(search:begin(opt.particles)) do
         swarm[k] = { x = search:vector(result.config), v = {} }
         for i, axis in ipairs(axes) do swarm[k].v[i] = (math.random() - 0.5) * 0.5 * #axis.values end
         saw(swarm[k], result)

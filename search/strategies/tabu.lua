@@ -1,15 +1,15 @@
 -- tabu: always on to the best neighbour that is not forbidden, even where it is worse.
 --
 -- A step asks for some neighbours that are not known, and goes to the best of all that are, except the last `tenure`
--- places that it was at: so it climbs out of a dip instead of ending there. After `patience` steps without a new best of
--- its walk it starts elsewhere. (Glover: "Tabu Search, Part I", ORSA J. Computing 1 (1989) 190-206.)
+-- places that it was at: so it climbs out of a dip instead of ending there. After `patience` steps without a new best
+-- of its walk it starts elsewhere. (Glover: "Tabu Search, Part I", ORSA J. Computing 1 (1989) 190-206.)
 
 return strategy {
   name = "tabu",
   summary = "tabu search: to the best neighbour that was not visited lately",
   options = {
     kind = choice { "adjacent", "hamming", help = "neighbours: one step of a parameter, or any other value of it" },
-    starts = integer { 8, min = 1, max = 1000, help = "configurations, spread out, of which it starts at the best" },
+    starts = integer { 8, min = 1, max = 1000, help = "configurations of which it starts at the best" },
     batch = integer { 4, min = 1, max = 100000, help = "neighbours of a kernel asked for before each step" },
     tenure = integer { 20, min = 1, max = 100000, help = "places visited last that are forbidden" },
     patience = integer { 20, min = 1, max = 100000, help = "steps without a new best before a new start" },
@@ -35,7 +35,7 @@ return strategy {
 
     each_kernel(tune, space, function(search)
       while true do
-        local here = search:best_of(search:latin(opt.starts))
+        local here = best_result(search:begin(opt.starts))
         local best, failures, visited, walk = here, 0, {}, {}
         while here and failures < opt.patience do
           visited[here.config], walk[#walk + 1] = true, here.config

@@ -61,8 +61,8 @@ function configuration.__pairs(c)
   end
 end
 
--- kernels: { { name = "k1", sizes = { 4, 3 }, valid =, active = }, ... }: a grid each. valid(at): whether a combination of
--- places, from 0, is a configuration (left out: all are); active(p, at): whether parameter p applies (all do). As in
+-- kernels: { { name = "k1", sizes = { 4, 3 }, valid =, active = }, ... }: a grid each. valid(at): whether a combination
+-- of places, from 0, is a configuration (left out: all are); active(p, at): whether parameter p applies (all do). As in
 -- lathe, what does not apply is 0, and the same configuration is the same object.
 function M.space(kernels)
   local all, places, of = {}, {}, {}
@@ -127,7 +127,9 @@ function M.space(kernels)
   end
   function space:repair(wanted)
     local at, best, least = {}, nil, math.huge
-    for p, size in ipairs(of[wanted.kernel].sizes) do at[p] = wanted["p" .. p] and place_of(p, size, wanted["p" .. p]) or 0 end
+    for p, size in ipairs(of[wanted.kernel].sizes) do
+      at[p] = wanted["p" .. p] and place_of(p, size, wanted["p" .. p]) or 0
+    end
     if places[key(wanted.kernel, at)] then return places[key(wanted.kernel, at)] end
     for i = 1, self:size(wanted.kernel) do
       local c, cost = self:at(i, wanted.kernel), 0
@@ -153,7 +155,9 @@ end
 function M.run(strategy, space, options, cost, budget)
   local asked, batches = {}, {}
   models.of = space
-  local tune = {}
+  local tune = setmetatable({}, { __index = function(_, name)
+    if name ~= "best" then error("tune has no field " .. tostring(name), 2) end
+  end })
   function tune.evaluate_all(list)
     assert(#list > 0, "an empty list")
     return coroutine.yield(list)

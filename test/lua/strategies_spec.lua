@@ -36,7 +36,7 @@ end
 
 -- How many configurations a strategy may ask for at once in a kernel.
 local function most_at_once(opt)
-  local most = 1
+  local most = 16                       -- what the arms of a bandit start with
   for _, name in ipairs { "batch", "starts", "samples", "population", "children", "particles" } do
     most = math.max(most, rawget(opt, name) or 0)
   end
@@ -56,6 +56,12 @@ for _, case in ipairs {
   { "genetic" }, { "genetic", "population=2", "children=1", "mutation=0" }, { "genetic", "mutation=1" },
   { "differential_evolution" }, { "differential_evolution", "base=random", "population=4", "batch=1" },
   { "differential_evolution", "base=current", "weight=0", "crossover=0", "batch=1000" },
+  { "dual_annealing" }, { "dual_annealing", "starts=1", "trials=3", "visit=1.1", "kind=hamming", "batch=1" },
+  { "dual_annealing", "visit=2.99", "hot=1000" },
+  { "firefly" }, { "firefly", "population=1", "batch=1", "rounds=1" }, { "firefly", "pull=0", "random=0" },
+  { "basin_hopping" }, { "basin_hopping", "starts=1", "hop=0", "patience=1", "kind=hamming" },
+  { "bandit" }, { "bandit", "window=1", "explore=0", "annealing=true", "basin_hopping=true", "dual_annealing=true",
+                  "firefly=true", "local=true" },
   { "pso" }, { "pso", "particles=1", "batch=1" }, { "pso", "inertia=0", "own=0", "all=0", "particles=1000" },
 } do
   describe(table.concat(case, " "), function()
@@ -108,8 +114,9 @@ for _, case in ipairs {
 end
 
 -- Which strategies find the best of 6561 within so many trials, more often than not; at random it takes 3281.
-for name, trials in pairs { ["local"] = 150, ils = 150, tabu = 150, annealing = 250, genetic = 250,
-                            differential_evolution = 400, pso = 400 } do
+for name, trials in pairs { ils = 150, tabu = 150, annealing = 250, genetic = 250,
+                            differential_evolution = 400, pso = 400, dual_annealing = 250, firefly = 800,
+                            basin_hopping = 150, bandit = 400 } do
   describe(name, function()
     it("finds the bottom of a bowl", function()
       local found = 0
