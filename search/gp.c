@@ -5,8 +5,9 @@
  * streams through memory once.
  *
  * 1. A row of L is final when it was appended. z[side] = L^-1 side is right for the rows before `clean`.
- * 2. Columns and variances hold the rows before `extended`; gp_update appends the others block by block, so that a block
- *    stays in the cache. A block's sums[side] = sum over rows of z[side][row] v[row], for z of the last gp_update. */
+ * 2. Columns and variances hold the rows before `extended`; gp_update appends the others block by block, so that a
+ *    block stays in the cache. A block's sums[side] = sum over rows of z[side][row] v[row], for z of the last
+ *    gp_update. */
 #include "search/gp_impl.h"
 
 #include "base/mem.h"

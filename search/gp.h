@@ -70,7 +70,8 @@ struct gp_sample {
     const double *target;
 };
 struct gp_prior {
-    double weight, noise, deviation;
+    const double *weight;       /* one a group */
+    double noise, deviation;
 };
 /* Moves *h (a start; valid) to a better posterior density: profile likelihood (mean and variance in closed form) times
  * the priors, by sweeps over the coordinates ln(weight), ln(noise). */

@@ -86,7 +86,7 @@ static double density(struct fit *f, const struct gp_hyper *h)
         float w = (float)h->weight[d];
         for (int p = 0; p < f->pairs; p++)
             f->r2[p] += w * apart[p];
-        prior += log_prior(h->weight[d], f->prior->weight, f->prior->deviation);
+        prior += log_prior(h->weight[d], f->prior->weight[d], f->prior->deviation);
     }
     gp_kernel_many(f->r2, (f->pairs + 7) / 8 * 8);
     for (int i = 0, p = 0; i < n; i++) {

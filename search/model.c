@@ -1,6 +1,6 @@
 /* model.c: trials and what is learned from them.
  *
- * 1. trials[] is everything assumed or told, in that order; the process rests on some of them (trial.row >= 0).
+ * 1. trials[] is everything assumed or told, in that order; the processes rest on some of them (trial.row >= 0).
  * 2. Rows, pool and parameters are made anew together (rebuild): when parameters are learned, or the rows are full.
  *    In between rows are appended. */
 #include "search/model_impl.h"
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CHANCE_MIN 1e-4                 /* nothing is known to be wrong for sure */
 #define SECONDS_MIN 1e-4                /* costs are taken as from here .. */
 #define SECONDS_MAX 1e9                 /* .. to here: the logarithm is used */
 
@@ -20,10 +21,17 @@ enum {
     ROWS_WHOLE = 160
 };
 
-static const struct gp_prior prior = {.weight = 0.5, .noise = 0.01, .deviation = 2};
+/* What is believed of the parameters before anything is known: medians of log-normal distributions. */
+#define PRIOR_WEIGHT 0.5
+#define PRIOR_DIVISOR 0.12              /* of how often 2 divides a value */
+#define PRIOR_PRODUCT 2.0
+#define PRIOR_NOISE 0.01
+#define PRIOR_DEVIATION 1.0             /* of all, in ln */
 
 struct model *model_new(const struct space *s, struct rng *r, int candidates)
 {
+    const double prior[] = {
+        [ENCODED_VALUE] = PRIOR_WEIGHT, [ENCODED_DIVISOR] = PRIOR_DIVISOR, [ENCODED_PRODUCT] = PRIOR_PRODUCT};
     struct model *m = mem_zalloc(1, sizeof *m);
     m->space = s;
     m->rng = r;
@@ -32,9 +40,13 @@ struct model *model_new(const struct space *s, struct rng *r, int candidates)
     int groups = encoding_groups(m->encoding);
     m->gp = gp_new(encoding_coords(m->encoding), encoding_group(m->encoding), groups, MODEL_ROWS);
     m->hyper.weight = mem_zalloc((size_t)groups, sizeof *m->hyper.weight);
+    m->prior_weight = mem_zalloc((size_t)groups, sizeof *m->prior_weight);
     for (int d = 0; d < groups; d++)
-        m->hyper.weight[d] = prior.weight;
-    m->hyper.noise = prior.noise;
+        m->hyper.weight[d] = m->prior_weight[d] = prior[encoding_of_group(m->encoding, d)];
+    m->valid_hyper.weight = mem_zalloc((size_t)groups, sizeof *m->valid_hyper.weight);
+    for (int d = 0; d < groups; d++)
+        m->valid_hyper.weight[d] = m->prior_weight[d];
+    m->hyper.noise = m->valid_hyper.noise = PRIOR_NOISE;
     m->point = mem_zalloc((size_t)encoding_coords(m->encoding), sizeof *m->point);
     return m;
 }
@@ -44,8 +56,11 @@ void model_free(struct model *m)
     if (!m)
         return;
     gp_free(m->gp);
+    gp_free(m->valid);
     encoding_free(m->encoding);
     mem_free(m->hyper.weight);
+    mem_free(m->valid_hyper.weight);
+    mem_free(m->prior_weight);
     mem_free(m->point);
     mem_free(m->trials);
     mem_free(m->pool);
@@ -66,68 +81,77 @@ uint64_t model_free_count(const struct model *m)
 
 /* Targets ---------------------------------------------------------------------------------------------------------*/
 
-/* The slowest time known, which failures count as. */
-static double slowest(const struct model *m)
+static double target_of(const struct model *m, const struct trial *t)
 {
-    double worst = -INFINITY;
-    for (int i = 0; i < m->ntrials; i++)
-        if (m->trials[i].told && m->trials[i].ok && m->trials[i].value > worst)
-            worst = m->trials[i].value;
-    return worst;
-}
-
-static double target_of(const struct trial *t, double failure)
-{
-    return t->ok ? t->value : failure;
+    return t->timed ? t->value : m->slowest;
 }
 
 static void set_sides(struct model *m, const struct trial *t)
 {
-    gp_set_side(m->gp, t->row, GP_VALUE, t->ok ? t->value : 0);
-    gp_set_side(m->gp, t->row, GP_FAILED, t->ok ? 0 : 1);
+    gp_set_side(m->gp, t->row, GP_VALUE, t->timed ? t->value : 0);
+    gp_set_side(m->gp, t->row, GP_FAILED, t->timed ? 0 : 1);
     gp_set_side(m->gp, t->row, GP_COST, t->cost);
     gp_set_side(m->gp, t->row, GP_ONE, 1);
+    if (!m->judging)
+        return;
+    gp_set_side(m->valid, t->row, GP_VALUE, t->right);
+    gp_set_side(m->valid, t->row, GP_ONE, 1);
 }
 
-/* The combinations of sides that predictions are made of, after gp_update. */
-static void set_targets(struct model *m)
+/* Brings the processes up to date, and the combinations of sides that predictions are made of. */
+static void update(struct model *m)
 {
-    double failure = slowest(m), value = 0, cost = 0;
+    double value = 0, cost = 0, right = 0;
     int n = 0;
     for (int i = 0; i < m->ntrials; i++) {
         const struct trial *t = &m->trials[i];
         if (t->row < 0 || !t->told)
             continue;
-        value += target_of(t, failure);
+        value += target_of(m, t);
         cost += t->cost;
+        right += t->right;
         n++;
     }
     m->value_mean = value / n;
     m->cost_mean = cost / n;
-    m->value = (struct gp_target){{[GP_VALUE] = 1, [GP_FAILED] = failure, [GP_ONE] = -m->value_mean}};
+    m->right_mean = right / n;
+    m->value = (struct gp_target){{[GP_VALUE] = 1, [GP_FAILED] = m->slowest, [GP_ONE] = -m->value_mean}};
     m->cost = (struct gp_target){{[GP_COST] = 1, [GP_ONE] = -m->cost_mean}};
+    m->right = (struct gp_target){{[GP_VALUE] = 1, [GP_ONE] = -m->right_mean}};
+    gp_update(m->gp);
+    if (m->judging)
+        gp_update(m->valid);
     m->value_variance = gp_variance(m->gp, &m->value);
+}
+
+double model_chance(const struct model *m, int slot)
+{
+    double variance, p = m->judging ? m->right_mean + gp_predict(m->valid, slot, &m->right, &variance) : 1;
+    return p > 1 ? 1 : p > CHANCE_MIN ? p : CHANCE_MIN;
 }
 
 /* Rows ------------------------------------------------------------------------------------------------------------*/
 
-static void add_told_row(struct model *m, struct trial *t)
+static void add_row(struct model *m, struct trial *t)
 {
     encoding_point(m->encoding, t->index, m->point);
     t->row = gp_add_row(m->gp, m->point);
+    if (m->judging)
+        gp_add_row(m->valid, m->point);
     set_sides(m, t);
 }
 
-/* A row for a trial that is not told yet: its prediction stands for the result. The process is up to date. */
+/* A row for a trial that is not told yet: its prediction stands for the result. The processes are up to date. */
 static void add_assumed_row(struct model *m, struct trial *t)
 {
     double variance;
     int slot = model_slot(m, t->index);
-    t->ok = true;
+    t->timed = true;
     t->value = m->value_mean + gp_predict(m->gp, slot, &m->value, &variance);
     t->cost = m->cost_mean + gp_predict(m->gp, slot, &m->cost, &variance);
-    add_told_row(m, t);
-    gp_update(m->gp);
+    t->right = model_chance(m, slot);
+    add_row(m, t);
+    update(m);
 }
 
 struct ordered {
@@ -144,12 +168,11 @@ static int by_target(const void *pa, const void *pb)
 /* Marks `n` of the told trials, all if there are fewer: the best `best` of them, the others at random. */
 static void choose(struct model *m, int n, int best, bool *chosen)
 {
-    double failure = slowest(m);
     struct ordered *o = mem_zalloc((size_t)m->ntold, sizeof *o);
     int count = 0;
     for (int i = 0; i < m->ntrials; i++)
         if (m->trials[i].told)
-            o[count++] = (struct ordered){target_of(&m->trials[i], failure), i};
+            o[count++] = (struct ordered){target_of(m, &m->trials[i]), i};
     qsort(o, (size_t)count, sizeof *o, by_target);
     for (int i = 0; i < count && i < n; i++) {
         int with = i < best || count <= n ? i : i + (int)rng_below(m->rng, (uint64_t)(count - i));
@@ -164,33 +187,44 @@ static void choose(struct model *m, int n, int best, bool *chosen)
 static void learn(struct model *m)
 {
     bool *chosen = mem_zalloc((size_t)m->ntrials, sizeof *chosen);
-    int n = 0, ncoords = encoding_coords(m->encoding);
+    int ncoords = encoding_coords(m->encoding);
     float *coords = mem_zalloc((size_t)FIT_MAX * (size_t)ncoords, sizeof *coords);
-    double *target = mem_zalloc(FIT_MAX, sizeof *target), failure = slowest(m);
+    double *target = mem_zalloc(FIT_MAX, sizeof *target), *right = mem_zalloc(FIT_MAX, sizeof *right);
+    const struct gp_prior prior = {m->prior_weight, PRIOR_NOISE, PRIOR_DEVIATION};
+    struct gp_sample s = {.ncoords = ncoords,
+                          .ngroups = encoding_groups(m->encoding),
+                          .group = encoding_group(m->encoding),
+                          .coords = coords,
+                          .target = target};
     choose(m, FIT_MAX, FIT_MAX / 2, chosen);
     for (int i = 0; i < m->ntrials; i++)
         if (chosen[i]) {
-            encoding_point(m->encoding, m->trials[i].index, coords + (size_t)n * (size_t)ncoords);
-            target[n++] = target_of(&m->trials[i], failure);
+            encoding_point(m->encoding, m->trials[i].index, coords + (size_t)s.n * (size_t)ncoords);
+            target[s.n] = target_of(m, &m->trials[i]);
+            right[s.n++] = m->trials[i].right;
         }
-    gp_fit(&(struct gp_sample){.n = n,
-                               .ncoords = ncoords,
-                               .ngroups = encoding_groups(m->encoding),
-                               .group = encoding_group(m->encoding),
-                               .coords = coords,
-                               .target = target},
-           &prior, &m->hyper);
+    gp_fit(&s, &prior, &m->hyper);
+    s.target = right;
+    if (m->nok < m->ntold)
+        gp_fit(&s, &prior, &m->valid_hyper);
     m->learned = m->ntold;
     mem_free(chosen);
     mem_free(coords);
     mem_free(target);
+    mem_free(right);
 }
 
 /* Rows, pool and targets from nothing. */
 static void rebuild(struct model *m)
 {
     bool *chosen = mem_zalloc((size_t)m->ntrials, sizeof *chosen);
+    m->judging = m->nok < m->ntold;
+    if (m->judging && !m->valid)
+        m->valid = gp_new(encoding_coords(m->encoding), encoding_group(m->encoding), encoding_groups(m->encoding),
+                          MODEL_ROWS);
     gp_reset(m->gp, &m->hyper);
+    if (m->judging)
+        gp_reset(m->valid, &m->valid_hyper);
     model_fill_pool(m);
     if (m->ntold <= ROWS_WHOLE)
         choose(m, ROWS_WHOLE, 0, chosen);
@@ -199,10 +233,9 @@ static void rebuild(struct model *m)
     for (int i = 0; i < m->ntrials; i++) {
         m->trials[i].row = -1;
         if (chosen[i])
-            add_told_row(m, &m->trials[i]);
+            add_row(m, &m->trials[i]);
     }
-    gp_update(m->gp);
-    set_targets(m);
+    update(m);
     for (int i = 0; i < m->ntrials && gp_rows(m->gp) < MODEL_ROWS; i++)
         if (!m->trials[i].told)
             add_assumed_row(m, &m->trials[i]);
@@ -211,14 +244,14 @@ static void rebuild(struct model *m)
 
 bool model_ready(struct model *m)
 {
-    if (m->nok == 0)
+    if (m->ntimed == 0)
         return false;
-    if (m->learned == 0 || (m->ntold <= LEARN_UNTIL && m->ntold >= 1.1 * m->learned + 1)) {
+    bool first = m->learned == 0 || (m->nok < m->ntold && !m->judging);
+    if (first || (m->ntold <= LEARN_UNTIL && m->ntold >= 1.1 * m->learned + 1)) {
         learn(m);
         rebuild(m);
     }
-    gp_update(m->gp);
-    set_targets(m);
+    update(m);
     return true;
 }
 
@@ -243,29 +276,33 @@ void model_assume(struct model *m, uint64_t index)
         rebuild(m); /* with a row for this trial, if there is room */
         return;
     }
-    gp_update(m->gp);
-    set_targets(m);
+    update(m);
     add_assumed_row(m, t);
 }
 
 void model_tell(struct model *m, uint64_t index, bool ok, double value, double seconds)
 {
+    bool timed = value > 0 && isfinite(value);
     int at = index_map_get(&m->trial_of, index);
     struct trial *t = at < 0 ? add_trial(m, index) : &m->trials[at];
     if (t->told)
         return;
     t->told = true;
-    t->ok = ok && value > 0 && isfinite(value);
-    t->value = t->ok ? log(value) : 0;
+    t->timed = timed;
+    t->ok = ok && timed;
+    t->right = t->ok;
+    t->value = timed ? log(value) : 0;
     t->cost = log(seconds > SECONDS_MIN ? fmin(seconds, SECONDS_MAX) : SECONDS_MIN);
     m->ntold++;
     m->nok += t->ok;
+    if (timed && (m->ntimed++ == 0 || t->value > m->slowest))
+        m->slowest = t->value;
     if (m->learned == 0)
         return;
     if (t->row >= 0)
         set_sides(m, t);
     else if (gp_rows(m->gp) < MODEL_ROWS)
-        add_told_row(m, t);
+        add_row(m, t);
     else
         rebuild(m);
     if (t->ok)
@@ -279,6 +316,7 @@ bool model_predict(struct model *m, uint64_t index, struct prediction *out)
     double variance;
     int slot = model_slot(m, index);
     out->value = exp(m->value_mean + gp_predict(m->gp, slot, &m->value, &variance));
+    out->chance = model_chance(m, slot);
     out->deviation = sqrt(m->value_variance * variance);
     out->seconds = exp(m->cost_mean + gp_predict(m->gp, slot, &m->cost, &variance));
     return true;

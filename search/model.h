@@ -1,12 +1,16 @@
-/* model.h: what a strategy believes about one kernel's space: a Gaussian process (gp.h) of log time and log cost over
- * its configurations, which proposes what to try next.
+/* model.h: what a strategy believes about one kernel's space: Gaussian processes (gp.h) of log time, log cost and the
+ * chance to be right over its configurations, which propose what to try next.
  *
  * A configuration is its index in the space (space.h). It is free until it is assumed (proposed, not yet known) or
  * told; only free ones are ever proposed. Times are in milliseconds, costs in seconds; inside both are logarithms. A
- * failure counts as slow as the slowest time that was told. Parameters are learned anew whenever a tenth more is known.
+ * failure whose time is not known counts as slow as the slowest known; one that was timed tells its time. Parameters
+ * are learned anew whenever a tenth more is known.
  *
- * Candidates are all configurations of a small space; of a larger one a random sample, drawn anew whenever the
- * parameters are learned, and the neighbours of the best. */
+ * The chance is the mean of a process of 1 for ok and 0 for failures, used once something failed. It multiplies the
+ * expected improvement; in the other acquisitions it draws the mean towards the slowest.
+ *
+ * Candidates are all configurations of a small space; of a larger one a random sample, drawn anew whenever half as much
+ * again is known, and the neighbours of the best. */
 #ifndef LATHE_SEARCH_MODEL_H
 #define LATHE_SEARCH_MODEL_H
 
@@ -15,14 +19,14 @@
 struct model;
 
 enum acquisition {
-    ACQUIRE_EI,                 /* ln of the improvement expected over `best`, in ln ms (Jones, Schonlau, Welch, 1998) */
+    ACQUIRE_EI,                 /* ln of the expected improvement on `best`, in ln ms (Jones, Schonlau, Welch, 1998) */
     ACQUIRE_LCB,                /* - (mean - kappa * deviation), in ln ms (Cox, John, 1992) */
     ACQUIRE_MEAN                /* - mean, in ln ms */
 };
 
 struct acquire {
     enum acquisition kind;
-    double best;                /* ms: the time to beat; EI */
+    double best;                /* ms: the time to beat; EI. 0: the slowest known */
     double kappa;               /* deviations; LCB */
     double cost;                /* subtracted: this times the predicted ln seconds of the trial */
 };
@@ -31,6 +35,7 @@ struct prediction {
     double value;               /* ms: the median */
     double deviation;           /* of ln ms */
     double seconds;             /* of the trial: the median */
+    double chance;              /* to be right, 1e-4 to 1 */
 };
 
 /* Both are borrowed. `candidates`: how many configurations are looked at at most, > 0. */
@@ -43,16 +48,17 @@ uint64_t model_free_count(const struct model *m);   /* configurations that are *
 /* A free configuration, far from those that are not: of `tries` random ones that with the largest distance (the sum
  * over parameters) to the nearest of them (Johnson, Moore, Ylvisaker, 1990). False: none is free. */
 bool model_spread(struct model *m, int tries, uint64_t *index);
-/* The free candidate of the largest score; ties go to the lowest. False: none is free. While nothing that ran is known
- * it is a random one, of score -infinity. */
+/* The free candidate of the largest score; ties go to the lowest. False: none is free. While no time is known it is
+ * a random one, of score -infinity. */
 bool model_propose(struct model *m, const struct acquire *a, uint64_t *index, double *score);
 
 /* A free configuration is being tried: until it is told, the model takes its own prediction for the result. */
 void model_assume(struct model *m, uint64_t index);
-/* What came of a trial; value only where ok. A second result of one configuration is ignored. */
+/* What came of a trial; value: NaN or 0 where no time was measured, which is never ok. A second result of one
+ * configuration is ignored. */
 void model_tell(struct model *m, uint64_t index, bool ok, double value, double seconds);
 
-/* False: nothing that ran is known yet. */
+/* False: no time is known yet. */
 bool model_predict(struct model *m, uint64_t index, struct prediction *out);
 
 #endif

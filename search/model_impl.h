@@ -9,35 +9,43 @@
 
 struct trial {
     uint64_t index;
-    bool told, ok;
-    double value, cost;         /* ln ms (ok), ln s (told) */
-    int row;                    /* of the process; -1: none */
+    bool told, ok, timed;       /* timed: it has a value, ok or not */
+    double value, cost;         /* ln ms, ln s */
+    double right;               /* 1: ok, 0: not; of one not told yet, the chance */
+    int row;                    /* of the processes; -1: none */
 };
 
+/* The processes have the same rows and candidates. `valid` is used while `judging`: once something failed. */
 struct model {
     const struct space *space;
     struct rng *rng;
     int limit;                  /* candidates looked at */
     struct encoding *encoding;
-    struct gp *gp;
-    struct gp_hyper hyper;
+    struct gp *gp, *valid;      /* of time and cost; of being right, 0 to 1 (NULL at first) */
+    struct gp_hyper hyper, valid_hyper;
+    double *prior_weight;       /* one a group */
+    bool judging;
     float *point;               /* scratch: one */
     struct trial *trials;
-    int ntrials, cap, ntold, nok;
+    int ntrials, cap, ntold, nok, ntimed;
     int learned;                /* told trials when the parameters were learned; 0: never */
     struct index_map trial_of;  /* index -> trial */
-    uint64_t *pool;             /* candidates of the process, in its order */
+    uint64_t *pool;             /* candidates of the processes, in their order */
     int npool, pool_cap;
     struct index_map slot_of;   /* index -> place in the pool */
-    struct gp_target value, cost; /* what predictions are made of */
-    double value_mean, cost_mean, value_variance;
+    int sampled;                /* told trials when the pool of a large space was drawn */
+    struct gp_target value, cost, right; /* what predictions are made of */
+    double value_mean, cost_mean, right_mean, value_variance;
+    double slowest;             /* ln ms, of those timed; what a failure without a time counts as */
 };
 
-enum { MODEL_ROWS = 240 };      /* trials that the process rests on, at most */
+enum { MODEL_ROWS = 240 };      /* trials that the processes rest on, at most */
 
-/* Learns the parameters if enough is new, and brings the process up to date. False: nothing that ran is known. */
+/* Learns the parameters if enough is new, and brings the processes up to date. False: no time is known. */
 bool model_ready(struct model *m);
-/* Makes the pool: all of a small space, once; of a larger one a new sample. */
+/* The chance that a candidate is right, 1e-4 to 1. */
+double model_chance(const struct model *m, int slot);
+/* Makes the pool: all of a small space, once; of a larger one a sample, anew when half as much again is known. */
 void model_fill_pool(struct model *m);
 /* Adds the neighbours of a trial that runs well to the pool of a space that is not looked at as a whole. */
 void model_pool_around(struct model *m, uint64_t index);

@@ -111,7 +111,7 @@ static int model_method_propose(lua_State *L)
     check_keys(L, 2, what, true, names, 3);
     struct acquire a = {
         .kind = check_acquisition(L),
-        .best = number_field(L, 2, what, "best", 0, HUGE_VAL, 1),
+        .best = number_field(L, 2, what, "best", 0, HUGE_VAL, 0),
         .kappa = number_field(L, 2, what, "kappa", 0, 1e6, 2),
         .cost = number_field(L, 2, what, "cost", 0, 1e6, 0),
     };
@@ -138,7 +138,7 @@ static int model_method_tell(lua_State *L)
     struct model_object *o = check_model(L);
     struct answer a;
     result_check(L, 2, &a); /* stack: model, result, configuration */
-    model_tell(o->model, check_member(L, o, 3), a.outcome == OUTCOME_ok && isfinite(a.value), a.value, a.seconds);
+    model_tell(o->model, check_member(L, o, 3), a.outcome == OUTCOME_ok, a.measured, a.seconds);
     return 0;
 }
 
@@ -153,7 +153,8 @@ static int model_method_predict(lua_State *L)
     lua_pushnumber(L, p.value);
     lua_pushnumber(L, p.deviation);
     lua_pushnumber(L, p.seconds);
-    return 3;
+    lua_pushnumber(L, p.chance);
+    return 4;
 }
 
 static int model_method_left(lua_State *L)

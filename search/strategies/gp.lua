@@ -2,7 +2,7 @@
 --
 -- Each kernel has a model of its own; all speak of milliseconds, so that the promises of kernels can be compared. The
 -- first trials of each are spread over its space. Then three ways to weigh a promise take turns: the improvement
--- expected, an optimistic guess, and the prediction itself; each less where the trial would take long.
+-- expected, less where the trial would take long; an optimistic guess; the prediction itself.
 
 return strategy {
   name = "gp",
@@ -19,16 +19,16 @@ return strategy {
     local kernels, cycle, turn = {}, { "ei", "lcb", "mean" }, 0
     for i, name in ipairs(space:kernels()) do
       local model = model.gp { kernel = name, candidates = opt.candidates }
-      kernels[i] = { model = model, tried = 0, ok = 0 }
+      kernels[i] = { model = model, tried = 0, timed = 0 }
       kernels[name] = kernels[i]
     end
 
-    -- The kernel that is owed a trial: its starts; later, while none of its configurations ran, each time that the
-    -- others together had as many again.
+    -- The kernel that is owed a trial: its starts; later, while no time of it is known, each time that the others had as
+    -- many again.
     local function owed(total)
       local who
       for _, k in ipairs(kernels) do
-        local waits = k.tried < opt.starts or k.ok == 0 and (#kernels == 1 or total >= 2 * k.tried * #kernels)
+        local waits = k.tried < opt.starts or k.timed == 0 and (#kernels == 1 or total >= 2 * k.tried * #kernels)
         if waits and k.model:left() > 0 and (not who or k.tried < who.tried) then who = k end
       end
       return who
@@ -36,7 +36,8 @@ return strategy {
 
     local function most_promising()
       local who, what, most
-      local how = { cycle[turn % #cycle + 1], best = tune.best and tune.best.value, kappa = opt.kappa, cost = opt.cost }
+      local how = { cycle[turn % #cycle + 1], best = tune.best and tune.best.value, kappa = opt.kappa }
+      if how[1] == "ei" then how.cost = opt.cost end
       turn = turn + 1
       for _, k in ipairs(kernels) do
         local config, score = k.model:propose(how)
@@ -59,7 +60,7 @@ return strategy {
       for _, result in ipairs(tune.evaluate_all(batch)) do
         local k = kernels[result.config.kernel]
         k.model:tell(result)
-        if result.ok then k.ok = k.ok + 1 end
+        if result.measured then k.timed = k.timed + 1 end
       end
     end
   end,

@@ -173,7 +173,8 @@ function M.run(strategy, space, options, cost, budget)
     for i, config in ipairs(list) do
       local value = cost(config)
       asked[#asked + 1] = config
-      results[i] = setmetatable({ config = config, ok = value ~= nil, value = value, seconds = 1 }, result)
+      results[i] = setmetatable({ config = config, ok = value ~= nil, value = value, measured = value, seconds = 1 },
+                                result)
       if value and (not tune.best or value < tune.best.value) then tune.best = results[i] end
     end
     if budget and #asked >= budget then return asked, batches, false end

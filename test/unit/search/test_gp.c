@@ -196,7 +196,8 @@ static void test_learning_tells_groups_apart(void **state)
     enum { N = 60 };
     static float coords[N][COORDS];
     static double target[N];
-    static const struct gp_prior prior = {.weight = 0.5, .noise = 0.01, .deviation = 2};
+    static const double before[GROUPS] = {0.5, 0.5, 0.5};
+    static const struct gp_prior prior = {.weight = before, .noise = 0.01, .deviation = 2};
     struct rng r;
     rng_seed(&r, 9);
     for (int i = 0; i < N; i++) {
