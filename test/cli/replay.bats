@@ -171,7 +171,7 @@ J
     grep -q "best 8.714240 ms, median 13.535019 ms; a trial costs 0.3034 s in the mean, 0.2621 s in the median" told
     grep -q "0.5: 6, 0.8: 31, 0.9: 96, 0.95: 198, 0.99: 539" told
     "$LATHE_BIN" recording "$PNPOLY" --json >facts
-    [ "$(keys facts '$')" = "best_ms configurations device evaluations_to format kernel mean_cost median_cost median_ms notes outcomes parameters path samples size valid" ]
+    [ "$(keys facts '$')" = "best_ms configurations device evaluations_to format kernel mean_cost median_cost median_ms notes outcomes parameters path random_search_ms samples size valid" ]
     [ "$(json facts "j ->> 'parameters' ->> 'tile_size'")" = "[1,2,4,6,8,10,12,14,16,18,20]" ]
     "$LATHE_BIN" recording "$TREE/test/data/recorded/small/cache.json" --json >facts
     [ "$(json facts "json_array_length(j, '\$.notes')")" = 1 ]

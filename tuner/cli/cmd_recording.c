@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "cli/report.h"
 #include "replay/recording.h"
+#include "score/score.h"
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@ static const struct option_row recording_options[] = {
 
 static const double cutoffs[] = {0.5, 0.8, 0.9, 0.95, 0.99};
 enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs };
+
+static const int evaluations[] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 400};
+enum { EVALUATIONS = sizeof evaluations / sizeof *evaluations };
 
 static json_t *number(double v)
 {
@@ -55,23 +59,28 @@ static json_t *outcomes_json(const struct recording *r)
 
 static json_t *recording_json(const struct recording *r, const struct recording_summary *s)
 {
-    json_t *evaluations = json_object(), *notes = json_array();
+    json_t *to = json_object(), *after = json_object(), *notes = json_array();
     for (int i = 0; i < CUTOFFS; i++) {
         char key[16];
         snprintf(key, sizeof key, "%g", cutoffs[i]);
-        json_object_set_new(evaluations, key, json_integer((json_int_t)recording_evaluations_to(s, cutoffs[i])));
+        json_object_set_new(to, key, json_integer((json_int_t)recording_evaluations_to(s, cutoffs[i])));
+    }
+    for (int i = 0; s->valid && i < EVALUATIONS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", evaluations[i]);
+        json_object_set_new(after, key, number(score_baseline(s->sorted, s->valid, (uint64_t)evaluations[i])));
     }
     struct strbuf b = {0};
     recording_notes(r, &b);
     for (char *line = b.s, *end; line && (end = strchr(line, '\n')); line = end + 1)
         json_array_append_new(notes, json_stringn(line, (size_t)(end - line)));
     sb_free(&b);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "path",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "path",
                      r->path, "format", r->format, "kernel", r->kernel, "device", r->device, "size", r->size,
                      "parameters", params_json(r), "configurations", (json_int_t)s->configs, "valid",
                      (json_int_t)s->valid, "outcomes", outcomes_json(r), "best_ms", number(s->best), "median_ms",
                      number(s->median), "mean_cost", number(s->mean_cost), "median_cost", number(s->median_cost),
-                     "evaluations_to", evaluations, "samples", (json_int_t)r->nsamples, "notes", notes);
+                     "evaluations_to", to, "random_search_ms", after, "samples", (json_int_t)r->nsamples, "notes", notes);
 }
 
 static void recording_text(const struct recording *r, const struct recording_summary *s, struct strbuf *b)
