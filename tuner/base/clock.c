@@ -5,11 +5,21 @@
 #include <stdio.h>
 #include <time.h>
 
-double clock_seconds(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double clock_seconds(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double clock_thread_seconds(void)
+{
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void clock_iso8601(char out[32])

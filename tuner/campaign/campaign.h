@@ -84,5 +84,6 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
 
 /* Asks the running campaign to end cleanly. Async-signal-safe. */
 void campaign_interrupt(void);
+bool campaign_interrupted(void);
 
 #endif

@@ -68,8 +68,6 @@ struct campaign {
     struct err err;
 };
 
-/* The user asked the running campaign to end. */
-bool campaign_interrupted(void);
 /* replay_campaign.c: a campaign whose request has a recording. */
 status campaign_replay(const struct campaign_request *r, struct campaign_summary *out, struct err *e);
 

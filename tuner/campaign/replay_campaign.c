@@ -202,6 +202,11 @@ static status on_evaluation(void *ctx, const struct replay_evaluation *v, struct
     return s;
 }
 
+static bool is_interrupted(void *ctx)
+{
+    return campaign_interrupted();
+}
+
 static status run_search(struct replayed *c, struct replay_totals *totals, struct err *e)
 {
     struct strbuf notes = {0};
@@ -217,7 +222,7 @@ static status run_search(struct replayed *c, struct replay_totals *totals, struc
                                    .strategy = c->strategy,
                                    .evaluations = c->progress.budget_trials,
                                    .seconds = c->progress.budget_seconds,
-                                   .stop = campaign_interrupted,
+                                   .stop = is_interrupted,
                                    .on_evaluation = on_evaluation,
                                    .ctx = c};
     status s = replay_search(&search, totals, e);

@@ -2,6 +2,7 @@
  * the memo of those that were proposed. */
 #include "campaign/replay_search.h"
 
+#include "base/clock.h"
 #include "campaign/memo.h"
 #include <math.h>
 
@@ -12,6 +13,7 @@ struct run {
     struct replay_totals *t;
     struct memo memo;
     int64_t stale;
+    double uncharged;           /* the strategy's own seconds that are not on the clock yet */
     struct err *e;
 };
 
@@ -46,7 +48,7 @@ static bool is_over(const struct run *run)
     if ((r->evaluations && t->evaluations >= r->evaluations) || (r->seconds > 0 && t->elapsed >= r->seconds))
         return true;
     t->end = REPLAY_STOPPED;
-    if (r->stop && r->stop())
+    if (r->stop && r->stop(r->ctx))
         return true;
     t->end = REPLAY_STALE;
     return run->stale >= NOTHING_NEW;
@@ -62,12 +64,24 @@ static status evaluate(struct run *run, const struct proposal *p, int i)
         if (p->index >= 0)
             memo_put(&run->memo, 0, (uint64_t)p->index, 0);
         v.number = ++run->t->evaluations;
-        v.elapsed = run->t->elapsed += v.seconds;
+        v.elapsed = run->t->elapsed += run->uncharged + v.seconds;
+        run->uncharged = 0;
         if (run->r->on_evaluation)
             s = run->r->on_evaluation(run->r->ctx, &v, run->e);
     }
     run->stale = fresh && p->index >= 0 ? 0 : run->stale + 1;
     strategy_tell(run->r->strategy, i, &(struct answer){v.outcome, v.value_ms, v.seconds, v.value_ms});
+    return s;
+}
+
+static status ask(struct run *run, const struct proposal **batch, int *n)
+{
+    const struct replay_search *r = run->r;
+    double start = r->own_time ? clock_thread_seconds() : 0;
+    status s = strategy_ask(r->strategy, batch, n, run->e);
+    double own = r->own_time ? clock_thread_seconds() - start : 0;
+    run->t->own_seconds += own;
+    run->uncharged += r->charged ? own : 0;
     return s;
 }
 
@@ -79,7 +93,7 @@ status replay_search(const struct replay_search *r, struct replay_totals *out, s
     while (!s && !is_over(&run)) {
         const struct proposal *batch;
         int n, i = 0;
-        s = strategy_ask(r->strategy, &batch, &n, e);
+        s = ask(&run, &batch, &n);
         if (s || !n) {
             out->end = REPLAY_STRATEGY_ENDED;
             break;

@@ -27,7 +27,9 @@ struct replay_search {
     int64_t evaluations;        /* the budget; 0: none */
     double seconds;             /* the same of the clock: nothing begins when it is over; 0: none */
     double (*cost)(const struct recorded *c);   /* NULL: recorded_trial_seconds */
-    bool (*stop)(void);         /* asked before each evaluation; may be NULL */
+    bool own_time;              /* the strategy's own time is measured */
+    bool charged;               /* ... and passes on the clock, before the first evaluation that it then proposes */
+    bool (*stop)(void *ctx);    /* asked before each evaluation; may be NULL */
     status (*on_evaluation)(void *ctx, const struct replay_evaluation *v, struct err *e);   /* may be NULL */
     void *ctx;
 };
@@ -37,6 +39,7 @@ enum replay_end { REPLAY_BUDGET, REPLAY_STRATEGY_ENDED, REPLAY_STALE, REPLAY_STO
 struct replay_totals {
     int64_t evaluations;
     double elapsed;             /* the virtual clock, seconds */
+    double own_seconds;         /* processor time of the strategy; 0 unless own_time */
     enum replay_end end;
 };
 

@@ -1,7 +1,7 @@
 /* cmd_tune.c: `lathe tune`: runs a campaign, shows it going, and reports what it found.
  *
- * Signals: from the campaign's start to its end the first SIGINT, SIGTERM or SIGHUP asks the campaign to end, the
- * second ends the process. Nothing is lost by the second: every trial told of is in the database. */
+ * From the campaign's start to its end signals are caught (signals.h). Nothing is lost by the second one: every trial
+ * told of is in the database. */
 #include "campaign/campaign.h"
 #include "cli/cli.h"
 #include "cli/find_spec.h"
@@ -10,10 +10,9 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/select.h"
+#include "cli/signals.h"
 #include "cli/tune_replay.h"
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 struct tune_args {
     struct spec_args spec;
@@ -93,40 +92,6 @@ static const char tune_details[] =
     "Ctrl-C ends the campaign with what it has: the result is printed and the exit code is 130. A second Ctrl-C ends "
     "it at once. Either way, everything measured is in the database.\n"
     "Exit code 1: no configuration was valid; the table says why.";
-
-/* Signals that arrived. Global because a signal handler has no other memory. */
-static volatile sig_atomic_t signals_seen;
-
-static void on_signal(int number)
-{
-    static const char ending[] = "\nending: what is running is finished or dropped; once more to end at once\n";
-    if (++signals_seen > 1)
-        _exit(130);
-    campaign_interrupt();
-    int from = isatty(STDERR_FILENO) ? 0 : 1;   /* a terminal may be in the middle of its live line */
-    if (write(STDERR_FILENO, ending + from, sizeof ending - 1 - (size_t)from) < 0)
-        return; /* nothing to be done about a terminal that is gone */
-}
-
-static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-enum { CAUGHT = sizeof caught / sizeof *caught };
-
-static void catch_signals(struct sigaction old[CAUGHT])
-{
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&a.sa_mask);
-    for (int i = 0; i < CAUGHT; i++) {
-        sigaction(caught[i], NULL, &old[i]);
-        if (old[i].sa_handler != SIG_IGN) /* nohup, a shell's background job */
-            sigaction(caught[i], &a, NULL);
-    }
-}
-
-static void restore_signals(const struct sigaction old[CAUGHT])
-{
-    for (int i = 0; i < CAUGHT; i++)
-        sigaction(caught[i], &old[i], NULL);
-}
 
 /* "--db x.db" where a suggested command needs it. */
 static void add_db(struct strbuf *b, const char *db)
@@ -223,10 +188,10 @@ static status run_campaign(const struct cli *cli, const struct tune_args *args, 
         .on_event = progress_event,
         .ctx = &progress,
     };
-    struct sigaction old[CAUGHT];
-    catch_signals(old);
+    struct signals_before before;
+    signals_catch(&before);
     status s = campaign_run(&r, summary, e);
-    restore_signals(old);
+    signals_restore(&before);
     progress_end(&progress);
     return s;
 }

@@ -1,6 +1,7 @@
 /* options.c: parses a command's arguments by its table.
  *
- * Accepted: --name VALUE, --name=VALUE, --flag, -x VALUE, -xVALUE, and "--" after which everything is positional.
+ * Accepted: --name VALUE, --name=VALUE, --flag, -x VALUE, -xVALUE, and "--" after which everything is positional; a list
+ * as --name VALUE VALUE ...
  * Options and positional arguments may be mixed. An option's value may begin with a dash (a negative number gets its
  * own message), but not be another option of the command: that is a forgotten value. */
 #include "cli/options.h"
@@ -56,6 +57,7 @@ static status set_value(const struct option_row *r, const char *what, const char
         *(const char **)field(args, r) = text;
         return LATHE_OK;
     case OPTION_TEXTS:
+    case OPTION_LIST:
         list_add(field(args, r), text, strlen(text));
         return LATHE_OK;
     case OPTION_SIZES:
@@ -144,7 +146,10 @@ static status take_option(struct parser *p, const struct option_row *r, const ch
     if (is_option(p->rows, value))
         return err_set(e, LATHE_USAGE, "%s: needs a value, but is followed by the option %.200s\nexpected %s %s", what,
                        value, what, r->arg);
-    return set_value(r, what, value, p->args, e);
+    status s = set_value(r, what, value, p->args, e);
+    while (s == LATHE_OK && r->kind == OPTION_LIST && p->at < p->argc && p->argv[p->at][0] != '-')
+        s = set_value(r, what, p->argv[p->at++], p->args, e);
+    return s;
 }
 
 static status take_positional(struct parser *p, int index, const char *text, struct err *e)
@@ -230,7 +235,7 @@ status options_parse(const char *command, const struct option_row *rows, int arg
 void options_free(const struct option_row *rows, void *args)
 {
     for (const struct option_row *r = rows; r->name; r++) {
-        if (r->kind != OPTION_TEXTS && r->kind != OPTION_SIZES)
+        if (r->kind != OPTION_TEXTS && r->kind != OPTION_LIST && r->kind != OPTION_SIZES)
             continue;
         struct text_list *l = field(args, r);
         for (int i = 0; i < l->count; i++)

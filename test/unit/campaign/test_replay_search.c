@@ -158,7 +158,7 @@ static void budgets(void **state)
     bench_close(&b);
 }
 
-static bool third_time(void)
+static bool third_time(void *ctx)
 {
     static int times;
     return ++times >= 3;

@@ -14,7 +14,7 @@
 
 struct args {
     const char *spec, *more, *db, *out;
-    struct text_list kernels, sizes;
+    struct text_list kernels, sizes, files;
     int64_t trials;
     double seconds;
     bool json, quiet;
@@ -26,6 +26,7 @@ static const struct option_row rows[] = {
     {"MORE", .kind = OPTION_WANTED, AT(more), .help = "more of it"},
     {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels), .help = "this kernel"},
     {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a size"},
+    {"files", .letter = 'f', .arg = "FILE...", .kind = OPTION_LIST, AT(files), .help = "these files"},
     {"trials", .arg = "N", .kind = OPTION_COUNT, AT(trials), .min = 1, .max = 1000, .help = "how many"},
     {"seconds", .arg = "S", .kind = OPTION_SECONDS, AT(seconds), .help = "how long"},
     {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = "lathe.db", .help = "the database"},
@@ -47,6 +48,31 @@ static status parse(const char *line, struct args *a, struct err *e, bool *help)
     for (char *w = strtok(copy, " "); w; w = strtok(NULL, " "))
         argv[argc++] = !strcmp(w, "_") ? "" : w;
     return options_parse("test", rows, argc, argv, a, help, e);
+}
+
+static void lists(void **state)
+{
+    struct args a;
+    struct err e;
+    bool help;
+    assert_int_equal(parse("--files a b c --json linear -f d --files=e more", &a, &e, &help), LATHE_OK);
+    const char *const want[] = {"a", "b", "c", "d", "e"};
+    assert_int_equal(a.files.count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_string_equal(a.files.items[i], want[i]);
+    assert_true(a.json);
+    assert_string_equal(a.spec, "linear");
+    assert_string_equal(a.more, "more");
+    options_free(rows, &a);
+    assert_int_equal(parse("linear --files", &a, &e, &help), LATHE_USAGE);
+    assert_non_null(strstr(e.text, "--files: needs a value"));
+    assert_int_equal(parse("linear --files a _", &a, &e, &help), LATHE_USAGE);
+    assert_non_null(strstr(e.text, "--files: the value is empty"));
+    options_free(rows, &a);
+    assert_int_equal(parse("--files a b -- linear", &a, &e, &help), LATHE_OK);
+    assert_int_equal(a.files.count, 2);
+    assert_string_equal(a.spec, "linear");
+    options_free(rows, &a);
 }
 
 static void good_lines(void **state)
@@ -269,7 +295,7 @@ static void commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_lines), cmocka_unit_test(bad_lines), cmocka_unit_test(help_wins),
+        cmocka_unit_test(good_lines), cmocka_unit_test(lists), cmocka_unit_test(bad_lines), cmocka_unit_test(help_wins),
         cmocka_unit_test(durations),  cmocka_unit_test(long_input), cmocka_unit_test(help_text),
         cmocka_unit_test(all_help),   cmocka_unit_test(quoting),   cmocka_unit_test(commands),
     };

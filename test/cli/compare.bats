@@ -1,0 +1,162 @@
+# compare.bats: `lathe compare`.
+load helper
+
+DATA="$TREE/test/data/recorded"
+PNPOLY="$DATA/pnpoly-RTX_3090.json.gz"
+MILO="$DATA/convolution_milo-A100.t4.json.gz"
+
+compare() { "$LATHE_BIN" compare "$@"; }
+
+@test "random search scores about 0, local search more, and the difference is told from chance" {
+    split compare --spaces "$PNPOLY" "$MILO" --strategies random,local --seeds 40 --json
+    [ "$status" -eq 0 ]
+    echo "$out" >report
+    [ "$(json report "j ->> '\$.strategies[0].strategy'")" = local ]
+    [ "$(json report "abs(j ->> '\$.strategies[1].score') < 0.15")" = 1 ]
+    [ "$(json report "(j ->> '\$.strategies[0].score') > (j ->> '\$.strategies[1].score') + 0.2")" = 1 ]
+    [ "$(json report "(j ->> '\$.strategies[1].low') < (j ->> '\$.strategies[1].score') AND
+                      (j ->> '\$.strategies[1].score') < (j ->> '\$.strategies[1].high')")" = 1 ]
+    [ "$(json report "(j ->> '\$.pairs[0].a') || (j ->> '\$.pairs[0].b')")" = randomlocal ]
+    [ "$(json report "(j ->> '\$.pairs[0].difference') < -0.2 AND (j ->> '\$.pairs[0].adjusted_p') < 0.01")" = 1 ]
+    [ "$(json report "j ->> '\$.spaces[1].space'")" = convolution_milo-A100 ]
+    [ "$(json report "j ->> '\$.spaces[1].last_evaluation'")" = 1050 ]
+    [ "$(json report "round(j ->> '\$.spaces[0].to_s', 1)")" = 51.9 ]
+    [ "$(json report "round((j ->> '\$.strategies[0].spaces[0].score') / 2 + (j ->> '\$.strategies[0].spaces[1].score') / 2
+                      - (j ->> '\$.strategies[0].score'), 9)")" = 0.0 ]
+}
+
+@test "the files: every evaluation, the curves, and scores that follow from them" {
+    split compare --spaces "$PNPOLY" --strategies random:batch=1,local --seeds 3 -o out --csv
+    [ "$status" -eq 0 ]
+    [ "$(echo "$out" | wc -l)" -eq 5 ]
+    [ "$(head -1 out/traces.csv)" = space,strategy,seed,feval,objective,best,cum_s ]
+    sqlite3 t.db ".import --csv out/traces.csv t" ".import --csv out/curves.csv c" ".import --csv out/scores.csv s" \
+        ".import --csv out/pairs.csv p"
+    [ "$(sqlite3 t.db "SELECT count(DISTINCT strategy || seed), count(DISTINCT space) FROM t")" = "6|1" ]
+    # runs go on until 10 % beyond the range, in time and in evaluations
+    [ "$(sqlite3 t.db "SELECT min(n) >= 217 AND min(e) >= 51.89 * 1.1 FROM
+        (SELECT count(*) AS n, max(cum_s + 0) AS e FROM t GROUP BY strategy, seed)")" = 1 ]
+    # best is the running minimum, the clock the sum of costs
+    [ "$(sqlite3 t.db "SELECT count(*) FROM (SELECT best + 0 AS best, min(CASE objective WHEN '' THEN 1e9 ELSE objective + 0 END)
+        OVER (PARTITION BY strategy, seed ORDER BY feval + 0) AS m FROM t WHERE best <> '') WHERE best <> m")" = 0 ]
+    [ "$(sqlite3 t.db "SELECT count(*) > 0 FROM t WHERE objective = ''")" = 1 ]
+    [ "$(sqlite3 t.db "SELECT count(*) FROM c WHERE space = 'mean' AND strategy = 'local'")" = 1000 ]
+    [ "$(sqlite3 t.db "SELECT count(*) FROM s JOIN (SELECT strategy, space, avg(score + 0) AS m FROM c GROUP BY 1, 2) x
+        ON x.strategy = s.strategy AND x.space = s.space WHERE abs(s.score - x.m) < 1e-9")" = 4 ]
+    [ "$(sqlite3 t.db "SELECT count(*), min(a), min(b) FROM p")" = "1|random:batch=1|local" ]
+    grep -q '^<svg xmlns="http://www.w3.org/2000/svg"' out/curves.svg
+    [ "$(grep -c '<polyline' out/curves.svg)" -eq 2 ]
+    grep -q 'random:batch=1' out/curves.svg
+}
+
+@test "the same seeds give the same files, whatever --jobs is; other seeds others" {
+    compare --spaces "$PNPOLY" --strategies random,local,gp --seeds 3 -o a --jobs 1 >/dev/null
+    compare --spaces "$PNPOLY" --strategies random,local,gp --seeds 3 -o b --jobs 4 >/dev/null
+    diff -r a b
+    compare --spaces "$PNPOLY" --strategies random --seeds 1 --seed 2 -o c >/dev/null
+    [ "$(grep -c ',random,2,' c/traces.csv)" -gt 200 ]
+    [ "$(grep ',random,2,' a/traces.csv)" = "$(grep ',random,2,' c/traces.csv)" ]
+    not cmp -s a/scores.csv c/scores.csv
+}
+
+@test "options of strategies, strategies in files, and names that are not told apart" {
+    cp "$PNPOLY" pnpoly-RTX_3090.json.gz
+    cat >first.lua <<'L'
+return strategy { name = "first", summary = "the first ones", options = { step = integer { 1, min = 1 } },
+  run = function(tune, space, opt) for i = 1, space:size(), opt.step do tune.evaluate(space:at(i)) end end }
+L
+    split compare --spaces "$PNPOLY" pnpoly-RTX_3090.json.gz --strategies ./first.lua:step=9,random --strategies local:batch=4,starts=8 \
+        --seeds 2 --json
+    [ "$status" -eq 0 ]
+    echo "$out" >report
+    [ "$(json report "(SELECT group_concat(value ->> 'strategy', ' ') FROM (SELECT value FROM json_each(j, '\$.strategies')
+        ORDER BY value ->> 'strategy'))")" = "./first.lua:step=9 local:batch=4,starts=8 random" ]
+    [ "$(json report "j ->> '\$.spaces[0].space'")" = "$PNPOLY" ]
+    [ "$(json report "j ->> '\$.spaces[1].space'")" = pnpoly-RTX_3090.json.gz ]
+}
+
+@test "a strategy that ends by itself is held at its last value, one that finds nothing at the worst" {
+    cat >one.lua <<'L'
+return strategy { name = "one", summary = "one", run = function(tune, space) tune.evaluate(space:at(1)) end }
+L
+    cat >none.lua <<'L'
+return strategy { name = "none", summary = "none", run = function(tune, space) end }
+L
+    split compare --spaces "$PNPOLY" --strategies one.lua,none.lua,random --seeds 2 -o out --json
+    [ "$status" -eq 0 ]
+    echo "$out" >report
+    [ "$(json report "j ->> '\$.strategies[2].spaces[0].evaluations' IN (0.0, 1.0)")" = 1 ]
+    worst="$(sqlite3 :memory: ".import --csv out/curves.csv c" "SELECT count(DISTINCT value_ms) FROM c WHERE strategy <> 'random' AND space <> 'mean'")"
+    [ "$worst" = 2 ]
+}
+
+@test "the strategies' own time, where it counts" {
+    cat >slow.lua <<'L'
+return strategy { name = "slow", summary = "slow", options = { n = integer { 0, min = 0 } }, run = function(tune, space, opt)
+  for i in shuffled(space:size()) do
+    local x = 0
+    for k = 1, opt.n do x = x + k % 7 end
+    tune.evaluate(space:at(i))
+  end
+end }
+L
+    split compare --spaces "$PNPOLY" --strategies slow.lua:n=200000,slow.lua --seeds 2 --own-time -o out --csv
+    [ "$status" -eq 0 ]
+    # the same configurations, later
+    [ "$(sqlite3 :memory: ".import --csv out/traces.csv t" "SELECT count(*), min(a.objective = b.objective), min(a.cum_s + 0 > b.cum_s + 0) FROM t a
+        JOIN t b ON a.seed = b.seed AND a.feval = b.feval AND a.strategy = 'slow.lua:n=200000' AND b.strategy = 'slow.lua'
+        WHERE a.feval + 0 < 50")" = "98|1|1" ]
+}
+
+@test "what cannot be scored" {
+    fails 2 "--spaces is missing" compare --strategies random
+    fails 7 "nothing.json" compare --spaces nothing.json --strategies random
+    fails 2 "there twice" compare --spaces "$PNPOLY" "$PNPOLY" --strategies random
+    fails 2 "there twice" compare --spaces "$PNPOLY" --strategies random,local,random
+    fails 2 "name is empty" compare --spaces "$PNPOLY" --strategies random,,local
+    fails 2 "there is no strategy 'randm'" compare --spaces "$PNPOLY" --strategies randm
+    fails 2 "has no option 'x'" compare --spaces "$PNPOLY" --strategies random:x=3
+    fails 2 "--cutoff: '1'" compare --spaces "$PNPOLY" --cutoff 1
+    fails 2 "--cutoff: 'much'" compare --spaces "$PNPOLY" --cutoff much
+    fails 2 "exclude each other" compare --spaces "$PNPOLY" --json --csv
+    cat >one.json <<'J'
+{"tune_params_keys": ["a"], "tune_params": {"a": [1, 2]}, "cache": {
+"1": {"a": 1, "time": 3, "times": [3], "compile_time": 9}, "2": {"a": 2, "time": "InvalidConfig", "compile_time": 9}}}
+J
+    fails 2 "one.json: no score can be made of it: only one of its configurations is valid" compare --spaces one.json --strategies random
+    sed 's/"InvalidConfig"/4/' one.json >two.json
+    fails 2 "two.json: no score can be made of it: random search is expected to find the best" compare --spaces two.json
+    sed 's/"InvalidConfig"/3/' one.json >flat.json
+    fails 2 "as good as the best" compare --spaces flat.json
+    head -c 100000 "$PNPOLY" >cut.json.gz
+    fails 7 "cut.json.gz" compare --spaces cut.json.gz
+    fails 7 "/dev/null/x" compare --spaces "$PNPOLY" --strategies random -o /dev/null/x
+    cat >bad.lua <<'L'
+return strategy { name = "bad", summary = "bad", run = function(tune, space) error("too bad") end }
+L
+    fails 3 "bad.lua on pnpoly-RTX_3090, seed 1: bad.lua:1: too bad" compare --spaces "$PNPOLY" --strategies bad.lua,random --jobs 1
+}
+
+@test "a full disk is an error" {
+    [ -e /dev/full ] || skip "no /dev/full"
+    mkdir out
+    ln -s /dev/full out/traces.csv
+    fails 7 "out/traces.csv" compare --spaces "$PNPOLY" --strategies random --seeds 2 -o out
+}
+
+@test "Ctrl-C leaves what is done" {
+    # a shell starts background jobs with SIGINT ignored
+    env --default-signal=INT "$LATHE_BIN" compare --spaces "$PNPOLY" --strategies random --seeds 100000 -o out >text 2>errors &
+    pid=$!
+    until_true 20 test -s out/traces.csv
+    kill -INT $pid
+    code=0
+    wait $pid || code=$?
+    [ "$code" -eq 130 ]
+    grep -q '^random ' text
+    grep -q 'runs of 100000, ' text
+    [ -s out/scores.csv ]
+    # whole runs only, from the first one on, and each whole line
+    [ "$(sqlite3 :memory: ".import --csv out/traces.csv t" "SELECT min(n) >= 217, count(*) > 1, max(seed) = count(*) FROM
+        (SELECT seed + 0 AS seed, count(*) AS n, max(length(cum_s)) FROM t GROUP BY seed)")" = "1|1|1" ]
+}

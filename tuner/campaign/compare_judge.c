@@ -1,0 +1,147 @@
+/* compare_judge.c: see compare.h: scores, intervals and tests of a contest. Strategies, then pairs, are shared out to
+ * threads; each writes what is its own alone. */
+#include "campaign/compare.h"
+
+#include "base/mem.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct share {
+    const struct contest *c;
+    struct contest_result *out;
+    struct score_cell *cells;   /* strategy s's: s * nspaces */
+    uint32_t **ranks;           /* one block a strategy */
+    void (*task)(struct share *h, int i);
+    int n;
+    atomic_int next;
+};
+
+static void *work(void *arg)
+{
+    struct share *h = arg;
+    for (int i; (i = atomic_fetch_add(&h->next, 1)) < h->n;)
+        h->task(h, i);
+    return NULL;
+}
+
+static void share_out(struct share *h, void (*task)(struct share *h, int i), int n)
+{
+    h->task = task;
+    h->n = n;
+    atomic_store(&h->next, 0);
+    int jobs = h->c->jobs < n ? h->c->jobs : n, started = 0;
+    pthread_t *threads = mem_zalloc((size_t)(jobs > 0 ? jobs : 1), sizeof *threads);
+    while (started < jobs - 1 && pthread_create(&threads[started], NULL, work, h) == 0)
+        started++;
+    work(h);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    mem_free(threads);
+}
+
+static double by_evaluations(const struct contest *c, int strategy, int space)
+{
+    const struct score_space *s = &c->spaces[space].score;
+    size_t width = (size_t)(s->last - s->first + 1);
+    uint32_t *ranks = mem_alloc((size_t)c->seeds * width * sizeof *ranks);
+    int runs = 0;
+    for (int k = 0; k < c->seeds; k++) {
+        const struct contest_run *r = &c->runs[contest_index(c, k, space, strategy)];
+        if (r->done)
+            score_over_evaluations(s, r->steps, r->nsteps, ranks + (size_t)runs++ * width);
+    }
+    double score = runs ? score_of_evaluations(s, ranks, runs) : NAN;
+    mem_free(ranks);
+    return score;
+}
+
+/* Ranks of the runs that are done on one space; gives their number. */
+static int collect(const struct contest *c, int strategy, int space, struct contest_standing *t, uint32_t *ranks)
+{
+    int runs = 0;
+    for (int k = 0; k < c->seeds; k++) {
+        const struct contest_run *r = &c->runs[contest_index(c, k, space, strategy)];
+        if (!r->done)
+            continue;
+        score_over_time(&c->spaces[space].score, r->steps, r->nsteps, ranks + (size_t)runs++ * SCORE_POSITIONS);
+        t->marks[space].evaluations += (double)r->evaluations;
+        t->own_seconds += r->own_seconds;
+        t->seconds += r->seconds;
+    }
+    t->evaluations += t->marks[space].evaluations;
+    t->marks[space].evaluations /= runs ? runs : 1;
+    return runs;
+}
+
+static void judge_strategy(struct share *h, int strategy)
+{
+    const struct contest *c = h->c;
+    struct contest_standing *t = &h->out->standings[strategy];
+    struct score_cell *cells = h->cells + (size_t)strategy * (size_t)c->nspaces;
+    size_t block = (size_t)c->seeds * SCORE_POSITIONS;
+    uint32_t *ranks = h->ranks[strategy] = mem_alloc((size_t)c->nspaces * block * sizeof *ranks);
+    t->whole = true;
+    for (int s = 0; s < c->nspaces; s++) {
+        struct contest_mark *m = &t->marks[s];
+        cells[s] = (struct score_cell){.space = &c->spaces[s].score, .ranks = ranks + (size_t)s * block};
+        m->runs = cells[s].runs = collect(c, strategy, s, t, ranks + (size_t)s * block);
+        m->score = m->runs ? score_curve(&cells[s], m->values, m->curve) : NAN;
+        m->by_evaluations = by_evaluations(c, strategy, s);
+        t->by_evaluations += m->by_evaluations / c->nspaces;
+        t->whole = t->whole && m->runs;
+    }
+    t->summary = (struct score_summary){NAN, NAN, NAN, NAN};
+    if (t->whole)
+        score_summarise(cells, c->nspaces, CONTEST_CONFIDENCE, CONTEST_RESAMPLES, t->curve, &t->summary);
+}
+
+static void judge_pair(struct share *h, int i)
+{
+    struct contest_pair *p = &h->out->pairs[i];
+    size_t n = (size_t)h->c->nspaces;
+    p->difference = h->out->standings[p->a].summary.mean - h->out->standings[p->b].summary.mean;
+    p->p = score_permutation(h->cells + (size_t)p->a * n, h->cells + (size_t)p->b * n, (int)n, CONTEST_PERMUTATIONS);
+}
+
+static void adjust(struct contest_result *r)
+{
+    double *p = mem_alloc((size_t)r->npairs * sizeof *p);
+    for (int i = 0; i < r->npairs; i++)
+        p[i] = r->pairs[i].p;
+    score_holm(p, r->npairs);
+    for (int i = 0; i < r->npairs; i++)
+        r->pairs[i].adjusted = p[i];
+    mem_free(p);
+}
+
+void contest_judge(const struct contest *c, struct contest_result *out)
+{
+    size_t n = (size_t)c->nstrategies;
+    *out = (struct contest_result){.nstandings = c->nstrategies, .standings = mem_zalloc(n, sizeof *out->standings)};
+    out->pairs = mem_zalloc(n * (n - 1) / 2 + 1, sizeof *out->pairs);
+    struct share h = {.c = c, .out = out, .cells = mem_zalloc(n * (size_t)c->nspaces, sizeof *h.cells),
+                      .ranks = mem_zalloc(n, sizeof *h.ranks)};
+    for (int i = 0; i < c->nstrategies; i++)
+        out->standings[i].marks = mem_zalloc((size_t)c->nspaces, sizeof *out->standings[i].marks);
+    share_out(&h, judge_strategy, c->nstrategies);
+    for (int a = 0; a < c->nstrategies; a++)
+        for (int b = a + 1; b < c->nstrategies; b++)
+            if (out->standings[a].whole && out->standings[b].whole)
+                out->pairs[out->npairs++] = (struct contest_pair){.a = a, .b = b};
+    share_out(&h, judge_pair, out->npairs);
+    adjust(out);
+    for (size_t i = 0; i < n; i++)
+        mem_free(h.ranks[i]);
+    mem_free(h.ranks);
+    mem_free(h.cells);
+}
+
+void contest_result_free(struct contest_result *r)
+{
+    for (int i = 0; i < r->nstandings; i++)
+        mem_free(r->standings[i].marks);
+    mem_free(r->standings);
+    mem_free(r->pairs);
+    *r = (struct contest_result){0};
+}
