@@ -268,7 +268,7 @@ double gp_variance(const struct gp *g, const struct gp_target *t)
     double sum = 0;
     for (int row = 0; row < g->rows; row++)
         sum += combine(g, t, row) * combine(g, t, row);
-    return g->rows ? sum / g->rows + 1e-12 : 1;
+    return g->rows ? sum / (g->rows > 3 ? g->rows - 2 : 1) + 1e-12 : 1;
 }
 
 double gp_mean(const struct gp *g, const struct gp_target *t)

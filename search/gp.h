@@ -55,14 +55,15 @@ void gp_update(struct gp *g);
 struct gp_target {
     double side[GP_SIDES];
 };
-/* The signal variance that the rows are most likely under (in closed form), > 0. */
+/* The signal variance from the rows, > 0: in closed form; two rows are spent on the mean and on the parameters, which a
+ * handful of rows would otherwise make look certain. */
 double gp_variance(const struct gp *g, const struct gp_target *t);
 /* The constant mean that is most likely for the sides in t (those of t->side, GP_ONE apart); 0 without rows. */
 double gp_mean(const struct gp *g, const struct gp_target *t);
 /* Of one candidate: the target's deviation from the mean, and the share of the signal variance that is left. */
 double gp_predict(const struct gp *g, int candidate, const struct gp_target *t, double *variance);
 
-/* A set of rows to learn the parameters from, and the log-normal priors of both: median, and deviation in ln. */
+/* A set of rows to learn the parameters from, and the log-normal priors of both: medians, and deviations in ln. */
 struct gp_sample {
     int n, ncoords, ngroups;
     const int *group;
@@ -71,7 +72,8 @@ struct gp_sample {
 };
 struct gp_prior {
     const double *weight;       /* one a group */
-    double noise, deviation;
+    double noise;
+    double weight_deviation, noise_deviation;
 };
 /* Moves *h (a start; valid) to a better posterior density: profile likelihood (mean and variance in closed form) times
  * the priors, by sweeps over the coordinates ln(weight), ln(noise). */

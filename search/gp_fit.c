@@ -79,14 +79,15 @@ static double log_prior(double x, double median, double deviation)
 static double density(struct fit *f, const struct gp_hyper *h)
 {
     int n = f->s->n;
-    double log_det = 0, yy = 0, y1 = 0, ones = 0, prior = log_prior(h->noise, f->prior->noise, f->prior->deviation);
+    double log_det = 0, yy = 0, y1 = 0, ones = 0;
+    double prior = log_prior(h->noise, f->prior->noise, f->prior->noise_deviation);
     memset(f->r2, 0, ((size_t)f->pairs + 8) * sizeof *f->r2);
     for (int d = 0; d < f->s->ngroups; d++) {
         const float *apart = f->apart + (size_t)d * (size_t)f->pairs;
         float w = (float)h->weight[d];
         for (int p = 0; p < f->pairs; p++)
             f->r2[p] += w * apart[p];
-        prior += log_prior(h->weight[d], f->prior->weight[d], f->prior->deviation);
+        prior += log_prior(h->weight[d], f->prior->weight[d], f->prior->weight_deviation);
     }
     gp_kernel_many(f->r2, (f->pairs + 7) / 8 * 8);
     for (int i = 0, p = 0; i < n; i++) {

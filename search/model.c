@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHANCE_MIN 1e-4                 /* nothing is known to be wrong for sure */
+#define CHANCE_MIN 1e-6                 /* nothing is known to be wrong for sure */
 #define SECONDS_MIN 1e-4                /* costs are taken as from here .. */
 #define SECONDS_MAX 1e9                 /* .. to here: the logarithm is used */
+
+#define LEARN_AGAIN 1.15                /* parameters are learned when so many times as much is known */
 
 enum {
     FIT_MAX = 100,              /* trials that parameters are learned from */
@@ -26,7 +28,8 @@ enum {
 #define PRIOR_DIVISOR 0.12              /* of how often 2 divides a value */
 #define PRIOR_PRODUCT 2.0
 #define PRIOR_NOISE 0.01
-#define PRIOR_DEVIATION 1.0             /* of all, in ln */
+#define WEIGHT_DEVIATION 1.5            /* in ln */
+#define NOISE_DEVIATION 2.0
 
 struct model *model_new(const struct space *s, struct rng *r, int candidates)
 {
@@ -190,7 +193,7 @@ static void learn(struct model *m)
     int ncoords = encoding_coords(m->encoding);
     float *coords = mem_zalloc((size_t)FIT_MAX * (size_t)ncoords, sizeof *coords);
     double *target = mem_zalloc(FIT_MAX, sizeof *target), *right = mem_zalloc(FIT_MAX, sizeof *right);
-    const struct gp_prior prior = {m->prior_weight, PRIOR_NOISE, PRIOR_DEVIATION};
+    const struct gp_prior prior = {m->prior_weight, PRIOR_NOISE, WEIGHT_DEVIATION, NOISE_DEVIATION};
     struct gp_sample s = {.ncoords = ncoords,
                           .ngroups = encoding_groups(m->encoding),
                           .group = encoding_group(m->encoding),
@@ -247,7 +250,7 @@ bool model_ready(struct model *m)
     if (m->ntimed == 0)
         return false;
     bool first = m->learned == 0 || (m->nok < m->ntold && !m->judging);
-    if (first || (m->ntold <= LEARN_UNTIL && m->ntold >= 1.1 * m->learned + 1)) {
+    if (first || (m->ntold <= LEARN_UNTIL && m->ntold >= LEARN_AGAIN * m->learned + 1)) {
         learn(m);
         rebuild(m);
     }

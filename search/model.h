@@ -4,7 +4,7 @@
  * A configuration is its index in the space (space.h). It is free until it is assumed (proposed, not yet known) or
  * told; only free ones are ever proposed. Times are in milliseconds, costs in seconds; inside both are logarithms. A
  * failure whose time is not known counts as slow as the slowest known; one that was timed tells its time. Parameters
- * are learned anew whenever a tenth more is known.
+ * are learned anew whenever about a seventh more is known.
  *
  * The chance is the mean of a process of 1 for ok and 0 for failures, used once something failed. It multiplies the
  * expected improvement; in the other acquisitions it draws the mean towards the slowest.
@@ -35,7 +35,7 @@ struct prediction {
     double value;               /* ms: the median */
     double deviation;           /* of ln ms */
     double seconds;             /* of the trial: the median */
-    double chance;              /* to be right, 1e-4 to 1 */
+    double chance;              /* to be right, 1e-6 to 1 */
 };
 
 /* Both are borrowed. `candidates`: how many configurations are looked at at most, > 0. */

@@ -43,7 +43,7 @@ enum { MODEL_ROWS = 240 };      /* trials that the processes rest on, at most */
 
 /* Learns the parameters if enough is new, and brings the processes up to date. False: no time is known. */
 bool model_ready(struct model *m);
-/* The chance that a candidate is right, 1e-4 to 1. */
+/* The chance that a candidate is right, 1e-6 to 1. */
 double model_chance(const struct model *m, int slot);
 /* Makes the pool: all of a small space, once; of a larger one a sample, anew when half as much again is known. */
 void model_fill_pool(struct model *m);

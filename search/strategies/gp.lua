@@ -11,33 +11,37 @@ return strategy {
     starts = integer { 4, min = 1, max = 1000, help = "trials of each kernel before its model is asked, spread out" },
     batch = integer { 1, min = 1, max = 1000, help = "configurations asked for at once" },
     kappa = number { 2, min = 0, max = 100, help = "deviations below the mean that the optimistic guess is" },
+    bold = number { 0.05, min = 0, max = 10, help = "how much kappa grows with each trial that brought nothing better" },
     cost = number { 0.5, min = 0, max = 10, help = "how much the cost of a trial counts: the power of its seconds" },
     tries = integer { 30, min = 1, max = 10000, help = "random configurations of which the start takes the furthest" },
     candidates = integer { 20000, min = 16, max = 1000000, help = "configurations of a kernel compared for a trial" },
   },
   run = function(tune, space, opt)
-    local kernels, cycle, turn = {}, { "ei", "lcb", "mean" }, 0
+    local kernels = {}                                  -- a list, and by name
     for i, name in ipairs(space:kernels()) do
-      local model = model.gp { kernel = name, candidates = opt.candidates }
-      kernels[i] = { model = model, tried = 0, timed = 0 }
+      kernels[i] = { model = model.gp { kernel = name, candidates = opt.candidates }, tried = 0, timed = 0 }
       kernels[name] = kernels[i]
     end
+    local tried, timed = 0, 0                           -- trials of all kernels, and those whose time is known
+    local best, idle = nil, 0                           -- the best, and the trials since
+    local cycle, turn = { "ei", "lcb", "mean" }, 0
 
-    -- The kernel that is owed a trial: its starts; later, while no time of it is known, each time that the others had as
-    -- many again.
-    local function owed(total)
+    -- The kernel that is owed a spread trial: its starts; later, while no time of it is known, one each time that all
+    -- kernels had twice its share.
+    local function owed()
       local who
       for _, k in ipairs(kernels) do
-        local waits = k.tried < opt.starts or k.timed == 0 and (#kernels == 1 or total >= 2 * k.tried * #kernels)
-        if waits and k.model:left() > 0 and (not who or k.tried < who.tried) then who = k end
+        local late = k.timed == 0 and (timed == 0 or tried >= 2 * k.tried * #kernels)
+        if (late or k.tried < opt.starts) and k.model:left() > 0 and (not who or k.tried < who.tried) then who = k end
       end
       return who
     end
 
     local function most_promising()
       local who, what, most
-      local how = { cycle[turn % #cycle + 1], best = tune.best and tune.best.value, kappa = opt.kappa }
-      if how[1] == "ei" then how.cost = opt.cost end
+      local how = { cycle[turn % #cycle + 1] }
+      if how[1] == "ei" then how.best, how.cost = best and best.value, opt.cost end
+      if how[1] == "lcb" then how.kappa = opt.kappa * (1 + opt.bold * idle) end
       turn = turn + 1
       for _, k in ipairs(kernels) do
         local config, score = k.model:propose(how)
@@ -46,21 +50,22 @@ return strategy {
       return who, what
     end
 
-    local total = 0
     while true do
       local batch = {}
       while #batch < opt.batch do
-        local k, config = owed(total), nil
+        local k, config = owed(), nil
         if k then config = k.model:spread(opt.tries) else k, config = most_promising() end
         if not config then break end
         k.model:assume(config)
-        k.tried, total, batch[#batch + 1] = k.tried + 1, total + 1, config
+        k.tried, tried, batch[#batch + 1] = k.tried + 1, tried + 1, config
       end
       if #batch == 0 then return end
       for _, result in ipairs(tune.evaluate_all(batch)) do
         local k = kernels[result.config.kernel]
         k.model:tell(result)
-        if result.measured then k.timed = k.timed + 1 end
+        idle = idle + 1
+        if result.ok and result:better_than(best) then best, idle = result, 0 end
+        if result.measured then k.timed, timed = k.timed + 1, timed + 1 end
       end
     end
   end,

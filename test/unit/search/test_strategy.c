@@ -705,6 +705,50 @@ static void test_random_on_a_huge_space(void **state)
     mem_free(text);
 }
 
+/* How many of 80 trials gp gives to k2, which takes `times` as long as k1; none, or all, of it is wrong but timed. */
+static int trials_of_slower(double times, bool wrong)
+{
+    static const char *const twins[] = {
+        "params = { { 'A', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'B', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'C', { 1, 2, 3, 4 } } }",
+        "params = { { 'D', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'E', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'F', { 1, 2, 3, 4 } } }",
+    };
+    struct problem *p = fixture_problem(twins, 2);
+    struct space *spaces[2] = {fixture_space(p, 0), fixture_space(p, 1)};
+    struct strategy *s;
+    char *options[] = {"batch=4"};
+    const struct proposal *batch;
+    int n, count = 0;
+    assert_int_equal(strategy_open("gp", options, 1, spaces, 2, 1, &s, &err), LATHE_OK);
+    for (int total = 0; total < 80; total += n) {
+        assert_int_equal(strategy_ask(s, &batch, &n, &err), LATHE_OK);
+        assert_int_equal(n, 4);
+        for (int i = 0; i < n; i++) {
+            const config_choice *c = batch[i].choice;
+            double value = 5 + abs(c[0] - 5) + abs(c[1] - 2) + c[2];
+            struct answer a = {.outcome = OUTCOME_ok, .value = value, .measured = value, .seconds = 1};
+            if (batch[i].space == 1) {
+                a.value = a.measured = times * value;
+                a.outcome = wrong ? OUTCOME_inaccurate : OUTCOME_ok;
+                count++;
+            }
+            strategy_tell(s, i, &a);
+        }
+    }
+    strategy_close(s);
+    space_close(spaces[0]);
+    space_close(spaces[1]);
+    problem_free(p);
+    return count;
+}
+
+static void test_gp_weighs_kernels(void **state)
+{
+    int same = trials_of_slower(1, false), slower = trials_of_slower(3, false), wrong = trials_of_slower(0.5, true);
+    assert_true(same >= 20 && same <= 60);
+    assert_true(slower >= 4 && slower <= 25);
+    assert_true(wrong >= 4 && wrong <= 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -732,6 +776,7 @@ int main(void)
         cmocka_unit_test(test_every_member_is_visited_once),
         cmocka_unit_test(test_exhaustive_goes_in_order),
         cmocka_unit_test(test_the_seed_decides),
+        cmocka_unit_test(test_gp_weighs_kernels),
         cmocka_unit_test(test_local_finds_the_minimum),
         cmocka_unit_test(test_random_on_a_huge_space),
     };
