@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, TOGETHER = 8 };     /* candidates; rows appended at once */
 
 struct block {
     float *coords;              /* ncoords x BLOCK */
@@ -124,29 +124,42 @@ static void covariances(const struct gp *g, const struct block *b, const float *
     gp_kernel_many(k, BLOCK);
 }
 
-/* Appends row `row` of the columns of a block. */
-static void extend_block(const struct gp *g, struct block *b, int row)
+/* v -= L[from .. to) u[from .. to), one after another, four at a time as far as they go. */
+static void subtract(float *restrict v, const float *rows, const double *L, int from, int to)
 {
-    float *restrict v = b->v + (size_t)row * BLOCK;
-    const double *L = g->L + (size_t)row * (size_t)g->cap;
-    covariances(g, b, g->coords + (size_t)row * (size_t)g->ncoords, v);
-    int i = 0;
-    for (; i + 4 <= row; i += 4) {
-        const float *u = b->v + (size_t)i * BLOCK;
+    int i = from;
+    for (; i + 4 <= to; i += 4) {
+        const float *u = rows + (size_t)i * BLOCK;
         float l0 = (float)L[i], l1 = (float)L[i + 1], l2 = (float)L[i + 2], l3 = (float)L[i + 3];
         for (int j = 0; j < BLOCK; j++)
             v[j] = v[j] - l0 * u[j] - l1 * u[j + BLOCK] - l2 * u[j + 2 * BLOCK] - l3 * u[j + 3 * BLOCK];
     }
-    for (; i < row; i++) {
-        const float *u = b->v + (size_t)i * BLOCK;
+    for (; i < to; i++) {
+        const float *u = rows + (size_t)i * BLOCK;
         float l = (float)L[i];
         for (int j = 0; j < BLOCK; j++)
             v[j] -= l * u[j];
     }
-    float inverse = (float)(1 / L[row]);
-    for (int j = 0; j < BLOCK; j++) {
-        v[j] *= inverse;
-        b->variance[j] -= v[j] * v[j];
+}
+
+/* Appends rows [first, last) of the columns of a block, a few: what they share is read once. */
+static void extend_block(const struct gp *g, struct block *b, int first, int last)
+{
+    for (int row = first; row < last; row++)
+        covariances(g, b, g->coords + (size_t)row * (size_t)g->ncoords, b->v + (size_t)row * BLOCK);
+    for (int i = 0; i < first; i += 4)
+        for (int row = first; row < last; row++)
+            subtract(b->v + (size_t)row * BLOCK, b->v, g->L + (size_t)row * (size_t)g->cap, i,
+                     i + 4 < first ? i + 4 : first);
+    for (int row = first; row < last; row++) {
+        float *v = b->v + (size_t)row * BLOCK;
+        const double *L = g->L + (size_t)row * (size_t)g->cap;
+        subtract(v, b->v, L, first, row);
+        float inverse = (float)(1 / L[row]);
+        for (int j = 0; j < BLOCK; j++) {
+            v[j] *= inverse;
+            b->variance[j] -= v[j] * v[j];
+        }
     }
 }
 
@@ -238,8 +251,8 @@ static void add_to_sums(struct gp *g, enum gp_side s, int row, float change)
 void gp_update(struct gp *g)
 {
     for (int i = 0; i * BLOCK < g->ncandidates; i++)
-        for (int row = g->extended; row < g->rows; row++)
-            extend_block(g, &g->blocks[i], row);
+        for (int row = g->extended; row < g->rows; row += TOGETHER)
+            extend_block(g, &g->blocks[i], row, row + TOGETHER < g->rows ? row + TOGETHER : g->rows);
     g->extended = g->rows;
     for (int s = 0; s < GP_SIDES; s++) {
         double *z = g->z[s];

@@ -113,7 +113,7 @@ void model_fill_pool(struct model *m)
     index_map_clear(&m->slot_of);
     m->npool = 0;
     int leaders[LEADERS], n = find_leaders(m, leaders);
-    for (int i = 0; i < m->limit / 2; i++)
+    for (int i = 0; i < m->limit / 4; i++)
         add_if_free(m, space_random(m->space, m->rng));
     for (int i = 0; i < n; i++)
         add_around(m, m->trials[leaders[i]].index);
