@@ -81,8 +81,8 @@ static inline int contest_index(const struct contest *c, int seed, int space, in
     return (seed * c->nspaces + space) * c->nstrategies + strategy;
 }
 
-/* Runs all. After campaign_interrupt: LATHE_OK, and some are not done. A strategy that fails ends it: LATHE_STRATEGY and so on, and the
- * message says which; what is done is kept. */
+/* Runs all. After campaign_interrupt: LATHE_OK, and some are not done. A strategy that fails ends it: LATHE_STRATEGY
+ * and so on, and the message says which; what is done is kept. */
 status contest_run(struct contest *c, struct err *e);
 void contest_free(struct contest *c);       /* the runs; spaces and strategies are the caller's */
 
@@ -112,6 +112,8 @@ struct contest_result {
 };
 /* What the runs that are done say, on the contest's threads. */
 void contest_judge(const struct contest *c, struct contest_result *out);
+/* The scores alone of one strategy: of each space, and their mean; NaN where no run is done. */
+double contest_scores(const struct contest *c, int strategy, double *scores);
 void contest_result_free(struct contest_result *r);
 
 enum { CONTEST_RESAMPLES = 1000, CONTEST_PERMUTATIONS = 9999 };

@@ -82,7 +82,8 @@ status contestants_read(const char *list, struct contestant **all, int *n, int *
         struct contestant *c = &(*all)[(*n)++];
         read_one(at, c, &at);
         if (!*c->name)
-            return err_set(e, LATHE_USAGE, "'%.300s': a strategy's name is empty\nexpected NAME[:OPTION=V,...],...", list);
+            return err_set(e, LATHE_USAGE, "'%.300s': a strategy's name is empty\nexpected NAME[:OPTION=V,...],...",
+                           list);
         for (int i = 0; i < *n - 1; i++)
             if (!strcmp((*all)[i].label, c->label))
                 return err_set(e, LATHE_USAGE, "the strategy %.200s is there twice", c->label);

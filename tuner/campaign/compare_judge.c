@@ -137,6 +137,24 @@ void contest_judge(const struct contest *c, struct contest_result *out)
     mem_free(h.cells);
 }
 
+double contest_scores(const struct contest *c, int strategy, double *scores)
+{
+    uint32_t *ranks = mem_alloc((size_t)c->seeds * SCORE_POSITIONS * sizeof *ranks);
+    double curve[SCORE_POSITIONS], sum = 0;
+    for (int s = 0; s < c->nspaces; s++) {
+        struct score_cell cell = {.space = &c->spaces[s].score, .ranks = ranks};
+        for (int k = 0; k < c->seeds; k++) {
+            const struct contest_run *r = &c->runs[contest_index(c, k, s, strategy)];
+            if (r->done)
+                score_over_time(cell.space, r->steps, r->nsteps, ranks + (size_t)cell.runs++ * SCORE_POSITIONS);
+        }
+        scores[s] = cell.runs ? score_curve(&cell, NULL, curve) : NAN;
+        sum += scores[s];
+    }
+    mem_free(ranks);
+    return sum / c->nspaces;
+}
+
 void contest_result_free(struct contest_result *r)
 {
     for (int i = 0; i < r->nstandings; i++)

@@ -30,8 +30,8 @@ static const struct option_row compare_options[] = {
     {"cutoff", .arg = "P", .kind = OPTION_TEXT, AT(cutoff), .initial = "0.95",
      .help = "the range of the score ends where random search has come this far from the median to the optimum"},
     {"own-time", .kind = OPTION_FLAG, AT(own_time),
-     .help = "put the strategies' own measured time on the clock, in place of the recorded one; results then differ from "
-             "one call to the next"},
+     .help = "put the strategies' own measured time on the clock, in place of the recorded one; results then differ "
+             "from one call to the next"},
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "of recordings that are lathe campaigns"},
     {"jobs", .letter = 'j', .arg = "N", .kind = OPTION_COUNT, AT(jobs), .min = 1, .max = 256,
      .help = "runs at the same time (default: one a core)"},
@@ -222,8 +222,8 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
 
 static const char compare_details[] =
     "The score (docs/compare.md) is 0 for random search and 1 for finding the optimum at once; it is the mean over the "
-    "spaces, and over the time from where random search begins to improve to where it has come --cutoff of the way. The "
-    "same seeds give the same scores and the same files, whatever --jobs is; what the strategies' own time was is "
+    "spaces, and over the time from where random search begins to improve to where it has come --cutoff of the way. "
+    "The same seeds give the same scores and the same files, whatever --jobs is; what the strategies' own time was is "
     "measured.\n"
     "Ctrl-C ends it with the runs that are done: the exit code is 130.";
 

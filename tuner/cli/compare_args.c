@@ -36,8 +36,8 @@ static void name_apart(struct contest_space *spaces, const struct text_list *pla
     mem_free(same);
 }
 
-status contest_spaces_open(const struct text_list *places, const char *kernel, double cutoff, struct contest_space **out,
-                           struct err *e)
+status contest_spaces_open(const struct text_list *places, const char *kernel, double cutoff,
+                           struct contest_space **out, struct err *e)
 {
     *out = NULL;
     if (!places->count)

@@ -12,8 +12,8 @@ status parse_cutoff(const char *text, double *out, struct err *e);
 
 /* Opens the recordings; two of one file name get their whole paths as names. *out and its members are freed with
  * contest_spaces_free. LATHE_USAGE: there is none, or one is there twice. */
-status contest_spaces_open(const struct text_list *places, const char *kernel, double cutoff, struct contest_space **out,
-                           struct err *e);
+status contest_spaces_open(const struct text_list *places, const char *kernel, double cutoff,
+                           struct contest_space **out, struct err *e);
 void contest_spaces_free(struct contest_space *spaces, int n);
 
 int count_cores(void);          /* at least 1 */

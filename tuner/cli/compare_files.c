@@ -124,7 +124,8 @@ void comparison_trace(FILE *f, const struct contest *c, int run, const struct co
     word(&start, s->name);
     sb_add(&start, ",");
     word(&start, c->strategies[run % c->nstrategies].label);
-    sb_addf(&start, ",%llu", (unsigned long long)c->first_seed + (unsigned long long)(run / c->nstrategies / c->nspaces));
+    sb_addf(&start, ",%llu",
+            (unsigned long long)c->first_seed + (unsigned long long)(run / c->nstrategies / c->nspaces));
     for (int64_t i = 0; i < r->evaluations; i++) {
         int64_t at = r->trace[i].recorded;
         double value = at < 0 ? NAN : s->recording->configs[at].value_ms;

@@ -39,8 +39,8 @@ static void axes(struct strbuf *b, double lowest)
     for (int percent = 0; percent <= 100; percent += 20)
         sb_addf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d %%</text>\n", LEFT + PLOT_WIDTH * percent / 100,
                 TOP + PLOT_HEIGHT + 18, percent);
-    sb_addf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time, of each space's range</text>\n", LEFT + PLOT_WIDTH / 2,
-            TOP + PLOT_HEIGHT + 38);
+    sb_addf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time, of each space's range</text>\n",
+            LEFT + PLOT_WIDTH / 2, TOP + PLOT_HEIGHT + 38);
     sb_addf(b, "<text transform=\"translate(16,%d) rotate(-90)\" text-anchor=\"middle\">score: 0 random search, 1 the "
                "optimum</text>\n", TOP + PLOT_HEIGHT / 2);
 }

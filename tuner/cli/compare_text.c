@@ -116,11 +116,12 @@ void comparison_text(const struct comparison *c, struct strbuf *b)
         done += c->contest->runs[i].done;
     standings_text(c, order, b);
     pairs_text(c, order, b);
-    sb_addf(b, "\n%d runs of %d, %d seeds from %llu on; score: mean rank over time, to %g; low, high: %g %% by a bootstrap "
-               "over seeds;\nby evaluations: median rank; p: permutation test, adjusted for all pairs by Holm%s\n",
-            done, contest_count(c->contest), c->contest->seeds, (unsigned long long)c->contest->first_seed, c->cutoff,
-            100 * CONTEST_CONFIDENCE,
-            c->contest->own_time ? "; the strategies' own measured time counts" : "");
+    sb_addf(
+        b,
+        "\n%d runs of %d, %d seeds from %llu on; score: mean rank over time, to %g; low, high: %g %% by a "
+        "bootstrap over seeds;\nby evaluations: median rank; p: permutation test, adjusted for all pairs by Holm%s\n",
+        done, contest_count(c->contest), c->contest->seeds, (unsigned long long)c->contest->first_seed, c->cutoff,
+        100 * CONTEST_CONFIDENCE, c->contest->own_time ? "; the strategies' own measured time counts" : "");
     mem_free(order);
 }
 
@@ -137,13 +138,13 @@ static json_t *spaces_json(const struct comparison *c)
     for (int i = 0; i < c->contest->nspaces; i++) {
         const struct contest_space *s = &c->contest->spaces[i];
         json_array_append_new(
-            spaces, json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "space", s->name, "recording",
-                              s->recording->path, "configurations", (json_int_t)s->summary.configs, "valid",
-                              (json_int_t)s->summary.valid, "best_ms", number(s->summary.best), "median_ms",
-                              number(s->summary.median), "mean_cost", number(s->summary.mean_cost), "median_cost",
-                              number(s->summary.median_cost), "first_evaluation", (json_int_t)s->score.first,
-                              "last_evaluation", (json_int_t)s->score.last, "from_s", number(s->score.from), "to_s",
-                              number(s->score.to)));
+            spaces,
+            json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "space", s->name, "recording",
+                      s->recording->path, "configurations", (json_int_t)s->summary.configs, "valid",
+                      (json_int_t)s->summary.valid, "best_ms", number(s->summary.best), "median_ms",
+                      number(s->summary.median), "mean_cost", number(s->summary.mean_cost), "median_cost",
+                      number(s->summary.median_cost), "first_evaluation", (json_int_t)s->score.first, "last_evaluation",
+                      (json_int_t)s->score.last, "from_s", number(s->score.from), "to_s", number(s->score.to)));
     }
     return spaces;
 }
@@ -159,11 +160,11 @@ static json_t *standing_json(const struct comparison *c, int strategy)
                                                number(m->by_evaluations), "evaluations",
                                                m->runs ? number(m->evaluations) : json_null()));
     }
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "strategy", c->contest->strategies[strategy].label,
-                     "score", number(s->summary.mean), "error", number(s->summary.deviation), "low",
-                     number(s->summary.low), "high", number(s->summary.high), "by_evaluations", number(s->by_evaluations),
-                     "own_ms", number(per_evaluation(s)), "evaluations_per_second", number(per_second(s)), "spaces",
-                     marks);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "strategy",
+                     c->contest->strategies[strategy].label, "score", number(s->summary.mean), "error",
+                     number(s->summary.deviation), "low", number(s->summary.low), "high", number(s->summary.high),
+                     "by_evaluations", number(s->by_evaluations), "own_ms", number(per_evaluation(s)),
+                     "evaluations_per_second", number(per_second(s)), "spaces", marks);
 }
 
 json_t *comparison_json(const struct comparison *c)
@@ -174,12 +175,13 @@ json_t *comparison_json(const struct comparison *c)
         json_array_append_new(strategies, standing_json(c, order[i]));
     for (int i = 0; i < c->result->npairs; i++) {
         const struct contest_pair *p = &c->result->pairs[i];
-        json_array_append_new(pairs, json_pack("{s:s, s:s, s:o, s:o, s:o}", "a", c->contest->strategies[p->a].label, "b",
-                                               c->contest->strategies[p->b].label, "difference", number(p->difference),
-                                               "p", number(p->p), "adjusted_p", number(p->adjusted)));
+        json_array_append_new(pairs,
+                              json_pack("{s:s, s:s, s:o, s:o, s:o}", "a", c->contest->strategies[p->a].label, "b",
+                                        c->contest->strategies[p->b].label, "difference", number(p->difference), "p",
+                                        number(p->p), "adjusted_p", number(p->adjusted)));
     }
     mem_free(order);
-    return json_pack("{s:f, s:i, s:I, s:b, s:o, s:o, s:o}", "cutoff", c->cutoff, "seeds", c->contest->seeds, "first_seed",
-                     (json_int_t)c->contest->first_seed, "own_time", c->contest->own_time, "spaces", spaces_json(c),
-                     "strategies", strategies, "pairs", pairs);
+    return json_pack("{s:f, s:i, s:I, s:b, s:o, s:o, s:o}", "cutoff", c->cutoff, "seeds", c->contest->seeds,
+                     "first_seed", (json_int_t)c->contest->first_seed, "own_time", c->contest->own_time, "spaces",
+                     spaces_json(c), "strategies", strategies, "pairs", pairs);
 }

@@ -15,7 +15,8 @@ double score_position_seconds(const struct score_space *s, int position)
     return s->from + (s->to - s->from) * position / (SCORE_POSITIONS - 1);
 }
 
-/* The published rule: at least two evaluations apart, by a later end; by an earlier start where the space is too small. */
+/* The published rule: at least two evaluations apart, by a later end; where the space is too small for that, by an
+ * earlier start too. */
 static void widen(struct score_space *s)
 {
     if (s->last < s->first + 2)
@@ -40,8 +41,7 @@ status score_space_init(struct score_space *out, const struct recording_summary 
 {
     *out = (struct score_space){.values = s->sorted, .valid = s->valid, .best = s->best, .mean_cost = s->mean_cost};
     if (s->valid < 2)
-        return refuse(name, s->valid ? "only one of its configurations is valid" : "none of its configurations is valid",
-                      e);
+        return refuse(name, s->valid ? "only one of its configurations is valid" : "none of them is valid", e);
     if (!(s->median > s->best))
         return refuse(name, "half of its configurations are as good as the best", e);
     if (!(s->median_cost > 0) || !(s->mean_cost > 0))

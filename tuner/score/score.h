@@ -27,8 +27,9 @@ struct score_space {
     double baseline[SCORE_POSITIONS];   /* random search at each position, ms */
 };
 
-/* s must outlive *out. cutoff in (SCORE_START, 1). LATHE_USAGE: no score can be made of it: less than two valid values or
- * two different ones, no costs, or random search is expected to find the best inside the range. name: for the message. */
+/* s must outlive *out. cutoff in (SCORE_START, 1). LATHE_USAGE: no score can be made of it: less than two valid values,
+ * half of them the best one, no costs, or random search is expected to find the best inside the range. name: for the
+ * message. */
 status score_space_init(struct score_space *out, const struct recording_summary *s, double cutoff, const char *name,
                         struct err *e);
 /* The expected best of so many evaluations of random search without replacement, ms; m > 0. */
@@ -58,7 +59,7 @@ struct score_cell {
 /* The curve of the mean rank, rounded (half to even): as values in ms (values may be NULL), and as scores. Returns the
  * mean score. */
 double score_curve(const struct score_cell *c, double *values, double scores[SCORE_POSITIONS]);
-/* The mean score of the median rank, rounded, over the evaluations of the range; ranks: width = last - first + 1 a run. */
+/* The mean score of the median rank, rounded, over the evaluations of the range; ranks: last - first + 1 a run. */
 double score_of_evaluations(const struct score_space *s, const uint32_t *ranks, int runs);
 
 /* A strategy on several spaces. The aggregate curve is the mean over the spaces at each position. */
@@ -73,9 +74,9 @@ void score_summarise(const struct score_cell *cells, int nspaces, double confide
                      double curve[SCORE_POSITIONS], struct score_summary *out);
 
 /* The two-sided p-value of the hypothesis that two strategies, on the same spaces, draw from the same runs: a
- * permutation test whose statistic is the difference of their scores at every tenth position. In each space the runs of both are dealt anew
- * (Good, "Permutation, Parametric, and Bootstrap Tests of Hypotheses", 2005, ch. 3; the estimate counts the runs as
- * they are, Phipson and Smyth, 2010). Always the same for the same runs. */
+ * permutation test whose statistic is the difference of their scores at every tenth position. In each space the runs of
+ * both are dealt anew (Good, "Permutation, Parametric, and Bootstrap Tests of Hypotheses", 2005, ch. 3; the estimate
+ * counts the runs as they are, Phipson and Smyth, 2010). Always the same for the same runs. */
 double score_permutation(const struct score_cell *a, const struct score_cell *b, int nspaces, int permutations);
 /* Holm's adjustment (1979) of n p-values that are looked at together, in place. */
 void score_holm(double *p, int n);

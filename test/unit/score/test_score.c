@@ -27,7 +27,8 @@ static void check_baseline(const char *path, const double want[10])
 static void baselines(void **state)
 {
     check_baseline("test/data/recorded/convolution_milo-A100.t4.json.gz",
-                   (const double[]){1.83341, 1.47629, 1.28861, 1.1449, 1.02822, 0.94736, 0.88666, 0.82093, 0.74784, 0.66864});
+                   (const double[]){1.83341, 1.47629, 1.28861, 1.1449, 1.02822, 0.94736, 0.88666, 0.82093, 0.74784,
+                                    0.66864});
     check_baseline("test/data/recorded/pnpoly-RTX_3090.json.gz",
                    (const double[]){13.51854, 12.20604, 11.76934, 11.2235, 10.74668, 10.10432, 9.37, 9.17924, 8.94597,
                                     8.77128});
@@ -264,7 +265,7 @@ static void refusals(void **state)
     refused_space(s, 0.95, "only one of its configurations is valid");
     s.valid = 0;
     s.best = s.median = NAN;
-    refused_space(s, 0.95, "none of its configurations is valid");
+    refused_space(s, 0.95, "none of them is valid");
     s = plain();
     s.median = 1;
     refused_space(s, 0.95, "as good as the best");
