@@ -62,6 +62,17 @@ status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
  * tool_version, baselines [trial], samples. */
 status query_provenance(struct query *q, int64_t trial, json_t **out, struct err *e);
 
+/* The best verified candidates of kernels of these names, in campaigns of whatever problem, size and device. */
+struct query_earlier {
+    const char *const *kernels;
+    int nkernels;
+    int campaigns;                      /* at most that many: the newest that have any */
+    int top;                            /* at most that many of each campaign and kernel */
+};
+/* An array, newest campaign first, then in the order of `kernels`, then best first: campaign, problem, size {dim: n},
+ * device, kernel, configuration {name: value}, score_ms (what query_best ranks by). */
+status query_earlier(struct query *q, const struct query_earlier *wanted, json_t **out, struct err *e);
+
 /* Any SELECT (or WITH, EXPLAIN, PRAGMA table_info): {"columns": [..], "rows": [[..]]}. A statement that would write is
  * refused; several statements are refused. */
 status query_sql(struct query *q, const char *sql, json_t **out, struct err *e);

@@ -60,6 +60,8 @@ json_t *query_tree(sqlite3_stmt *st, int i);
 status query_trial(struct query *q, int64_t id, json_t **out, struct err *e);
 /* An array of trial objects: those whose ids `which` gives for `id`. */
 status query_trials(struct query *q, enum question which, int64_t id, json_t **out, struct err *e);
+/* {name: value} of a trial: the parameters that are active. */
+status query_configuration(struct query *q, int64_t trial, json_t **out, struct err *e);
 /* {dim: n} of a campaign. */
 status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
 

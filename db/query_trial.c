@@ -59,7 +59,7 @@ static const char SELECT_TRIAL[] = "SELECT trial_id"
 #undef X
         " FROM trial_report WHERE trial_id = ?1";
 
-static status configuration(struct query *q, int64_t trial, json_t **out, struct err *e)
+status query_configuration(struct query *q, int64_t trial, json_t **out, struct err *e)
 {
     sqlite3_stmt *st;
     bool row;
@@ -102,7 +102,7 @@ static status set_key(struct query *q, sqlite3_stmt *st, int i, json_t *trial, s
     case TRIAL_VALUE: value = query_column(st, i + 1); break;
     case TRIAL_TREE: value = query_tree(st, i + 1); break;
     case TRIAL_BOOL: value = json_boolean(sqlite3_column_int(st, i + 1)); break;
-    case TRIAL_CONFIGURATION: s = configuration(q, sqlite3_column_int64(st, i + 1), &value, e); break;
+    case TRIAL_CONFIGURATION: s = query_configuration(q, sqlite3_column_int64(st, i + 1), &value, e); break;
     case TRIAL_SIZE: s = query_size(q, sqlite3_column_int64(st, i + 1), &value, e); break;
     case TRIAL_SECONDS:
         seconds = json_object_get(trial, "seconds");

@@ -34,6 +34,23 @@ struct answer {
                                        much; 0 or NaN: it was not */
 };
 
+/* Where a campaign runs: its problem's name and sizes, its device's name. */
+struct place {
+    const char *problem, *device;
+    const struct dim *dims;
+    int ndims;
+};
+
+/* A configuration that an earlier campaign found good, as one of these spaces. */
+struct earlier {
+    int space;
+    uint64_t index;
+    bool exact;                     /* the same parameters with the same values; else the nearest member */
+    double value, ratio;            /* ms there; over that campaign's best of the kernel */
+    int64_t campaign;
+    struct place place;
+};
+
 /* Finds NAME in search/strategies (embedded in the binary) or reads FILE.lua. options: "name=value" strings. Unknown
  * strategy: LATHE_USAGE with the nearest; unknown option or bad value: LATHE_USAGE with the declared ones; a file that
  * cannot be read: LATHE_IO; a script that fails or returns no strategy { ... }: LATHE_STRATEGY. Spaces are borrowed;
@@ -48,6 +65,10 @@ void strategy_close(struct strategy *s);            /* NULL is fine */
 const char *strategy_name(const struct strategy *s);    /* as the script declares it */
 const char *strategy_text(const struct strategy *s);    /* the script, as stored with the campaign */
 void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resolved options, "batch=8 kind=hamming" */
+
+/* What the script reads as tune.here and tune.earlier, before the first ask; copied. Without it both say nothing. Fails
+ * with LATHE_STRATEGY where the script's memory ends. */
+status strategy_inform(struct strategy *s, const struct place *here, const struct earlier *list, int n, struct err *e);
 
 /* Resumes the script if nothing is pending; else gives the same batch again, whole. *count 0: the script has ended (the
  * space is done, or it returned). A script that fails, loops for ever or yields what is no configuration:

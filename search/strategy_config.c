@@ -6,7 +6,6 @@
 #include "search/strategy_impl.h"
 
 #include <lauxlib.h>
-#include <math.h>
 #include <string.h>
 
 #define CONFIG "configuration"
@@ -318,23 +317,7 @@ bool config_from_table(lua_State *L, struct strategy *s, int at)
  */
 static int nearest_value(lua_State *L, const struct param *p)
 {
-    double wanted, v, low = HUGE_VAL, high = -HUGE_VAL, best = 0;
-    int nearest = -1;
-    if (lua_type(L, -1) != LUA_TNUMBER || isnan(wanted = lua_tonumber(L, -1)))
-        return -1;
-    for (int i = 0; i < p->nvalues && value_as_double(p->values[i], &v); i++) {
-        low = fmin(low, v);
-        high = fmax(high, v);
-    }
-    wanted = fmin(fmax(wanted, low), high);         /* so that no difference drowns in a large number */
-    for (int i = 0; i < p->nvalues && value_as_double(p->values[i], &v); i++) {
-        double away = fabs(v - wanted), before = fabs(best - wanted);
-        if (nearest < 0 || away < before || (away == before && v < best)) {
-            nearest = i;
-            best = v;
-        }
-    }
-    return nearest;
+    return lua_type(L, -1) == LUA_TNUMBER ? param_nearest_number(p, lua_tonumber(L, -1)) : -1;
 }
 
 int config_wishes(lua_State *L, struct strategy *s, int at, int *wanted)

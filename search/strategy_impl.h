@@ -1,6 +1,6 @@
 /* strategy_impl.h: what the files of the strategy share: strategy.c (ask and tell), strategy_load.c (scripts and their
  * options), strategy_tune.c (the script's `tune` and results), strategy_space.c (its `space`), strategy_config.c (its
- * configurations), strategy_model.c (its `model`). */
+ * configurations), strategy_earlier.c (what its `tune` knows of earlier campaigns), strategy_model.c (its `model`). */
 #ifndef LATHE_SEARCH_STRATEGY_IMPL_H
 #define LATHE_SEARCH_STRATEGY_IMPL_H
 
@@ -69,6 +69,9 @@ const char *strategy_describe(lua_State *L, struct strategy *s, int at);
 
 void space_object_push(lua_State *L);
 void tune_object_push(lua_State *L);
+/* tune.here and tune.earlier. */
+void earlier_push_here(lua_State *L);
+void earlier_push(lua_State *L);
 /* Makes the global `model`; for lua_host_call. */
 int model_open(lua_State *L);
 /* What argument `arg`, a result, says; pushes its configuration. */

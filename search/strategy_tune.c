@@ -226,7 +226,8 @@ static int tune_random_integer(lua_State *L)
 
 static int tune_index(lua_State *L)
 {
-    static const char *const names[] = {"evaluate", "evaluate_all", "random", "random_integer", "best"};
+    static const char *const names[] = {"evaluate", "evaluate_all", "random",  "random_integer",
+                                        "best",     "here",         "earlier"};
     static const lua_CFunction functions[] = {tune_evaluate, tune_evaluate_all, tune_random, tune_random_integer};
     const char *name = luaL_checkstring(L, 2);
     for (int i = 0; i < 4; i++)
@@ -234,9 +235,14 @@ static int tune_index(lua_State *L)
             lua_pushcfunction(L, functions[i]);
             return 1;
         }
-    if (strcmp(name, "best") != 0)
-        return strategy_unknown(L, "tune has no field", name, names, 5);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &BEST_KEY);
+    if (strcmp(name, "best") == 0)
+        lua_rawgetp(L, LUA_REGISTRYINDEX, &BEST_KEY);
+    else if (strcmp(name, "here") == 0)
+        earlier_push_here(L);
+    else if (strcmp(name, "earlier") == 0)
+        earlier_push(L);
+    else
+        return strategy_unknown(L, "tune has no field", name, names, 7);
     return 1;
 }
 

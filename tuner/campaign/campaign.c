@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "campaign/earlier.h"
 #include "campaign/internal.h"
 #include "device/dev.h"
 #include <math.h>
@@ -70,6 +71,10 @@ static status open_strategy(struct campaign *c, struct err *e)
     for (int i = 0; i < c->nentrants; i++) spaces[i] = c->entrants[i].space;
     status s = strategy_open(r->strategy ? r->strategy : "local", r->options, r->noptions, spaces, c->nentrants, r->seed,
                              &c->strategy, e);
+    char *unread = NULL;
+    if (!s) s = earlier_inform(r->db, c->problem, &c->target, spaces, c->nentrants, c->strategy, &unread, e);
+    if (unread) campaign_note(c, "%s", unread);
+    mem_free(unread);
     mem_free(spaces);
     return s;
 }

@@ -5,6 +5,7 @@
  * value. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "campaign/earlier.h"
 #include "campaign/internal.h"
 #include "campaign/replay_search.h"
 #include <math.h>
@@ -123,6 +124,17 @@ static status record_campaign(struct replayed *c, struct err *e)
     return s;
 }
 
+static status inform_strategy(struct replayed *c, struct err *e)
+{
+    const struct campaign_request *r = c->request;
+    char *unread;
+    status s = earlier_inform(r->db, r->problem, &c->target, &c->space, 1, c->strategy, &unread, e);
+    if (unread)
+        note(c, unread);
+    mem_free(unread);
+    return s;
+}
+
 static status open_all(struct replayed *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
@@ -134,6 +146,8 @@ static status open_all(struct replayed *c, struct err *e)
                           &c->strategy, e);
     if (!s && r->db)
         s = store_open(r->db, 60, &c->store, e);
+    if (!s)
+        s = inform_strategy(c, e);
     if (!s && c->store)
         s = record_campaign(c, e);
     c->slots = mem_zalloc((size_t)(s ? 0 : c->kernel->scope.count) + 1, sizeof *c->slots);

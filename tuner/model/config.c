@@ -174,7 +174,7 @@ static struct config_reader start(const struct kernel *k, config_choice *c, stru
     return (struct config_reader){.k = k, .c = c, .given = mem_zalloc((size_t)k->nparams, sizeof(bool)), .e = e};
 }
 
-static bool value_from_json(const json_t *j, struct value *v)
+bool value_from_json(const json_t *j, struct value *v)
 {
     if (json_is_integer(j))
         *v = value_int(json_integer_value(j));

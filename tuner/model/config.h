@@ -15,6 +15,13 @@ bool config_equal(const struct kernel *k, const config_choice *a, const config_c
 void config_print(struct strbuf *b, const struct kernel *k, const struct value *slots, const config_choice *c);
 
 json_t *value_to_json(struct value v);      /* new reference */
+/* A number, truth or text; a text is borrowed from j. False: it is none of them. */
+bool value_from_json(const json_t *j, struct value *v);
+
+/* The place among a parameter's values of one that is equal or has the same text; -1. */
+int param_find_value(const struct param *p, struct value v);
+/* The place of the value nearest to a number, the smaller of two; -1: the values are no numbers, or `wanted` is NaN. */
+int param_nearest_number(const struct param *p, double wanted);
 
 /* {"BM": 128, ...}; inactive parameters left out. New reference. */
 json_t *config_to_json(const struct kernel *k, const struct value *slots, const config_choice *c);

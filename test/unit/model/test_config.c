@@ -1,6 +1,7 @@
 /* test_config.c: configurations as text and JSON, activity, slots, constraints. */
 #include "spec_fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { PARAMS = 5 };
@@ -209,6 +210,32 @@ static void constraints(void **state)
     }
 }
 
+static void values_from_elsewhere(void **state)
+{
+    (void)state;
+    struct value floats[] = {{VALUE_FLOAT, .f = 2}, {VALUE_FLOAT, .f = 0.5}, {VALUE_FLOAT, .f = 1}},
+                 words[] = {{VALUE_STRING, .s = ""}, {VALUE_STRING, .s = "4"}, {VALUE_STRING, .s = "true"}},
+                 truths[] = {{VALUE_BOOL, .b = true}, {VALUE_BOOL, .b = false}};
+    struct param numbers = {.values = floats, .nvalues = 3}, texts = {.values = words, .nvalues = 3},
+                 flags = {.values = truths, .nvalues = 2};
+    assert_int_equal(param_find_value(&numbers, value_int(1)), 2);
+    assert_int_equal(param_find_value(&numbers, value_string("0.5")), 1);
+    assert_int_equal(param_find_value(&numbers, value_float(0.25)), -1);
+    assert_int_equal(param_find_value(&numbers, value_bool(true)), -1);
+    assert_int_equal(param_find_value(&texts, value_int(4)), 1);
+    assert_int_equal(param_find_value(&texts, value_bool(true)), 2);
+    assert_int_equal(param_find_value(&texts, (struct value){0}), -1);
+    assert_int_equal(param_find_value(&texts, value_string("")), 0);
+    assert_int_equal(param_find_value(&flags, value_string("false")), 1);
+    assert_int_equal(param_find_value(&flags, value_int(1)), -1);
+    assert_int_equal(param_nearest_number(&numbers, 0.75), 1);
+    assert_int_equal(param_nearest_number(&numbers, 1.6), 0);
+    assert_int_equal(param_nearest_number(&numbers, -INFINITY), 1);
+    assert_int_equal(param_nearest_number(&numbers, 1e308), 0);
+    assert_int_equal(param_nearest_number(&numbers, NAN), -1);
+    assert_int_equal(param_nearest_number(&texts, 4), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +246,7 @@ int main(void)
         cmocka_unit_test(activity_by_size),
         cmocka_unit_test(failing_lets_and_conditions),
         cmocka_unit_test(constraints),
+        cmocka_unit_test(values_from_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
