@@ -1,7 +1,7 @@
-/* query_earlier.c: what campaigns found for kernels of the same names: the knowledge that another campaign begins with.
+/* query_earlier.c: what campaigns found for kernels of the same names: what another campaign may begin with.
  *
- * Campaigns are walked from the newest. One that never had such a kernel is told by its list of kernels, so that its trials
- * are not looked at; of the others an index holds the order. */
+ * Campaigns are walked from the newest. One that never had such a kernel is told by its list of kernels, so that its
+ * trials are not looked at; of the others an index holds the order. */
 #include "db/query_private.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* strategy_earlier.c: what a script knows before its first trial: tune.here, where it is, and tune.earlier, what earlier
- * campaigns found. Plain tables, made once; a script may change them. */
+/* strategy_earlier.c: what a script knows before its first trial: tune.here, where it is, and tune.earlier, what
+ * earlier campaigns found. Plain tables, made once; a script may change them. */
 #include "search/strategy_impl.h"
 
 #include <lauxlib.h>

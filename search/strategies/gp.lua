@@ -17,6 +17,7 @@ return strategy {
     candidates = integer { 20000, min = 16, max = 1000000, help = "configurations of a kernel compared for a trial" },
   },
   run = function(tune, space, opt)
+    tune = remembering(tune, space)
     local kernels = {}                                  -- a list, and by name
     for i, name in ipairs(space:kernels()) do
       kernels[i] = { model = model.gp { kernel = name, candidates = opt.candidates }, tried = 0, timed = 0 }
@@ -50,23 +51,33 @@ return strategy {
       return who, what
     end
 
-    while true do
-      local batch = {}
-      while #batch < opt.batch do
-        local k, config = owed(), nil
-        if k then config = k.model:spread(opt.tries) else k, config = most_promising() end
-        if not config then break end
-        k.model:assume(config)
-        k.tried, tried, batch[#batch + 1] = k.tried + 1, tried + 1, config
-      end
-      if #batch == 0 then return end
-      for _, result in ipairs(tune.evaluate_all(batch)) do
+    -- What became known since, also what another strategy asked for.
+    local learned, asked = 0, {}
+    local function learn()
+      for i = learned + 1, #tune.history do
+        local result = tune.history[i]
         local k = kernels[result.config.kernel]
         k.model:tell(result)
         idle = idle + 1
         if result.ok and result:better_than(best) then best, idle = result, 0 end
         if result.measured then k.timed, timed = k.timed + 1, timed + 1 end
+        if not asked[result.config] then k.tried, tried = k.tried + 1, tried + 1 end
       end
+      learned = #tune.history
+    end
+
+    while true do
+      local batch = {}
+      learn()
+      while #batch < opt.batch do
+        local k, config = owed(), nil
+        if k then config = k.model:spread(opt.tries) else k, config = most_promising() end
+        if not config then break end
+        k.model:assume(config)
+        k.tried, tried, batch[#batch + 1], asked[config] = k.tried + 1, tried + 1, config, true
+      end
+      if #batch == 0 then return end
+      tune.evaluate_all(batch)
     end
   end,
 }

@@ -15,8 +15,10 @@ return strategy {
   },
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
+      local known = search:best()                       -- where another strategy came before this one
       while true do
-        local start = search:best_of(search:start(opt.starts))
+        local start = search:best_of(search:start(opt.starts), known)
+        known = nil
         search:descend(start, opt.kind, opt.first, opt.batch)
       end
     end)

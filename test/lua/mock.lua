@@ -7,8 +7,9 @@ M.prelude.load_strategy = function(name) return M.load(name) end
 
 -- `model`, as far as a strategy can tell: what it proposes is free, and scores are at random. M.run sets `of`.
 local models = { of = nil }
+M.models = models
 function models.gp(args)
-  local space, taken, left = models.of, {}, models.of:size(args.kernel)
+  local space, taken, told, left = models.of, {}, {}, models.of:size(args.kernel)
   local function draw()
     if left == 0 then return nil end
     local i = math.random(space:size(args.kernel))
@@ -20,7 +21,11 @@ function models.gp(args)
     spread = function(_, tries) assert(tries >= 1) return draw() end,
     propose = function(_, how) assert(how[1]) return draw(), math.random() end,
     assume = function(_, c) assert(not taken[c]) taken[c], left = true, left - 1 end,
-    tell = function(_, result) assert(taken[result.config]) end,
+    tell = function(_, result)
+      assert(not told[result.config])
+      told[result.config] = true
+      if not taken[result.config] then taken[result.config], left = true, left - 1 end
+    end,
   }
 end
 
@@ -151,11 +156,13 @@ function result:better_than(other)
 end
 
 -- Runs a strategy until it ends or `budget` configurations were asked for. cost(config) is its objective, nil: it
--- failed. Returns the configurations in the order asked for, the sizes of the batches, and whether it ended by itself.
-function M.run(strategy, space, options, cost, budget)
+-- failed. told: what tune.here and tune.earlier say; nothing if left out. Returns the configurations in the order asked
+-- for, the sizes of the batches, and whether it ended by itself.
+function M.run(strategy, space, options, cost, budget, told)
   local asked, batches = {}, {}
   models.of = space
-  local tune = setmetatable({}, { __index = function(_, name)
+  local tune = setmetatable({ here = told and told.here or { problem = "", device = "", size = {} },
+                              earlier = told and told.earlier or {} }, { __index = function(_, name)
     if name ~= "best" then error("tune has no field " .. tostring(name), 2) end
   end })
   function tune.evaluate_all(list)

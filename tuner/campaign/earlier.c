@@ -1,5 +1,6 @@
-/* earlier.c: see earlier.h. Rows that say nothing of a space here (a kernel whose parameters have other names, a time that is
- * no time) are left out; bounds are on what is read, so that a large database costs no more than a small one. */
+/* earlier.c: see earlier.h. Rows that say nothing of a space here (a kernel whose parameters have other names, a time
+ * that is no time) are left out; bounds are on what is read, so that a large database costs little more than a small
+ * one. */
 #include "campaign/earlier.h"
 
 #include "base/mem.h"

@@ -39,7 +39,7 @@ static void test_rows(void **state)
     assert_json(json_object_get(host, "device"), "'Some CPU'");
     assert_json(json_object_get(json_array_get(list, 4), "configuration"),
                 "{'BM': 128, 'ALPHA': 2.0, 'TRANSPOSED': true, 'MODE': 'safe'}");
-    /* the finalists of campaign 1 before what was faster in its trial alone; failures, and what is only shown, not at all */
+    /* as `best` ranks them: finalists at their cold time; failures, and what is only shown, not at all */
     assert_rows(list, "3 tile 1.75; 3 tile 3; 2 tile 8; 1 tile 1.5; 1 tile 3; 1 tile 4");
 }
 
