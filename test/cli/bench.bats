@@ -91,6 +91,13 @@ kernelbench_76_bf16," ]
     grep -q "^76: measured already" out
 }
 
+@test "several GPUs share the problems, and one table has them all" {
+    needs_python
+    bench --dry-run --gpus 2 12 76 59 -- --kernel epilogue >out
+    [ "$(lathe query --db o/kernelbench.db --csv "SELECT count(*) FROM campaign WHERE state = 'finished'" | sed 1d)" = 3 ]
+    for n in 12 59 76; do grep -q "^| $n | 13x24x20 | epilogue |" o/table.md; done
+}
+
 @test "a wrong command line" {
     needs_python
     status=0
