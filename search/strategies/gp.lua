@@ -67,9 +67,10 @@ return strategy {
     end
 
     while true do
-      local batch = {}
       learn()
-      while #batch < opt.batch do
+      -- A batch is proposed without its own results: no larger than what is known already, at first the starts.
+      local batch, size = {}, math.min(opt.batch, math.max(tried, opt.starts * #kernels))
+      while #batch < size do
         local k, config = owed(), nil
         if k then config = k.model:spread(opt.tries) else k, config = most_promising() end
         if not config then break end
