@@ -3,7 +3,8 @@
  * Invariants: (1) nothing is written to a file before it is known to be lathe's or empty; (2) creation and migration
  * are one transaction, so a file has a whole schema or none; (3) every public call is one transaction with
  * synchronous=FULL: what it recorded survives a power cut. That costs one fsync of the log, 0.3 ms on an SSD, twice a
- * trial: nothing beside a compile. (4) After a failure the transaction is rolled back and the store is usable. */
+ * trial: nothing beside a compile. Between store_together_begin and _end calls are parts of one. (4) After a failure
+ * the transaction is rolled back and the store is usable. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -61,16 +62,35 @@ status store_intern(struct store *s, enum statement find, enum statement add, co
 
 status store_begin(struct store *s, const char *doing, struct err *e)
 {
+    if (s->together)
+        return LATHE_OK;
     return store_run(s, STATEMENT_begin, doing, NULL, 0, e);
 }
 
 status store_finish(struct store *s, status st, const char *doing, struct err *e)
 {
+    if (s->together)
+        return st;
     if (!st)
         st = store_run(s, STATEMENT_commit, doing, NULL, 0, e);
     if (st)
         sql_rollback(&s->sql);
     return st;
+}
+
+static const char TOGETHER[] = "recording a whole campaign";
+
+status store_together_begin(struct store *s, struct err *e)
+{
+    status st = store_begin(s, TOGETHER, e);
+    s->together = !st;
+    return st;
+}
+
+status store_together_end(struct store *s, status so_far, struct err *e)
+{
+    s->together = false;
+    return store_finish(s, so_far, TOGETHER, e);
 }
 
 static status migrate(const struct sql *c, int version, struct err *e)

@@ -1,8 +1,9 @@
 /* store.h: the only writer of the database. sqlite3.h is included by db/ alone.
  *
- * One file, STRICT tables, foreign keys, WAL. Each call below is one transaction, durable when it returns: a trial that
- * was told to the user is in the file. The store knows nothing of devices or Lua. db/schema.sql is the schema, embedded;
- * PRAGMA user_version its version, PRAGMA application_id 0x4c617468 ("Lath") marks the file as ours. */
+ * One file, STRICT tables, foreign keys, WAL. Each call below is one transaction (store_together_begin joins many),
+ * durable when it returns: a trial that was told to the user is in the file. The store knows nothing of devices or Lua.
+ * db/schema.sql is the schema, embedded; PRAGMA user_version its version, PRAGMA application_id 0x4c617468 ("Lath")
+ * marks the file as ours. */
 #ifndef LATHE_DB_STORE_H
 #define LATHE_DB_STORE_H
 
@@ -54,5 +55,10 @@ status store_trial_end(struct store *s, int64_t id, const struct result *r, stru
 status store_measurement(struct store *s, int64_t trial, const struct samples *m, const struct telemetry *t, struct err *e);
 status store_verification(struct store *s, int64_t trial, const struct verification *v, struct err *e);
 status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int rank, struct err *e);
+
+/* What is written between these two is one transaction, for much that is nothing worth one by one: thousands of trials
+ * of a replay. so_far: if it is not LATHE_OK, or committing fails, nothing of it is kept. Not to be nested. */
+status store_together_begin(struct store *s, struct err *e);
+status store_together_end(struct store *s, status so_far, struct err *e);
 
 #endif

@@ -73,6 +73,7 @@ struct store {
     sqlite3_stmt *statements[STATEMENT_COUNT];
     int64_t campaign;                   /* the last one begun here, 0: none */
     double campaign_began;              /* clock_seconds() then */
+    bool together;                      /* between store_together_begin and _end: one transaction is open */
 };
 
 /* One statement of the table, run to its end. */

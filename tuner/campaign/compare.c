@@ -9,14 +9,13 @@
 #include "campaign/campaign.h"
 #include <pthread.h>
 
-#define MARGIN 1.1              /* of the range: how far runs go */
-
 struct crowd {
     struct contest *c;
     pthread_mutex_t lock;
     int next, done;             /* the run to be taken next; how many are done */
     int told;                   /* runs before this one were given to on_run */
     bool ended;                 /* no further run begins */
+    bool refused;               /* on_run failed: it is not called again */
     status status;
     struct err e;
 };
@@ -49,7 +48,7 @@ static bool is_over(void *ctx)
     struct one *o = ctx;
     const struct score_space *s = &o->space->score;
     const struct contest_run *r = o->run;
-    if (r->elapsed >= s->to * MARGIN && (double)r->evaluations >= (double)s->last * MARGIN)
+    if (r->elapsed >= s->to * CONTEST_MARGIN && (double)r->evaluations >= (double)s->last * CONTEST_MARGIN)
         return true;
     return r->evaluations % 64 == 0 && must_stop(o->crowd);
 }
@@ -107,8 +106,8 @@ static status run_one(struct crowd *w, int index, struct contest_run *run, struc
 /* Whether a run that ended did so by itself, and not because the whole was ended. */
 static bool is_whole(const struct contest_space *space, const struct contest_run *r)
 {
-    return r->end != REPLAY_STOPPED || (r->elapsed >= space->score.to * MARGIN &&
-                                        (double)r->evaluations >= (double)space->score.last * MARGIN);
+    return r->end != REPLAY_STOPPED || (r->elapsed >= space->score.to * CONTEST_MARGIN &&
+                                        (double)r->evaluations >= (double)space->score.last * CONTEST_MARGIN);
 }
 
 static void fail(struct crowd *w, status s, const struct err *e)
@@ -125,9 +124,11 @@ static void give(struct crowd *w, int index)
     struct contest *c = w->c;
     struct contest_run *r = &c->runs[index];
     struct err e = {0};
-    status s = c->on_run && r->done ? c->on_run(c->ctx, index, r, &e) : LATHE_OK;
-    if (s)
+    status s = c->on_run && r->done && !w->refused ? c->on_run(c->ctx, index, r, &e) : LATHE_OK;
+    if (s) {
+        w->refused = true;
         fail(w, s, &e);
+    }
     mem_free(r->trace);
     r->trace = NULL;
 }

@@ -9,7 +9,10 @@
 #define LATHE_CAMPAIGN_COMPARE_H
 
 #include "campaign/replay_search.h"
+#include "db/store.h"
 #include "score/score.h"
+
+#define CONTEST_MARGIN 1.1      /* of the range of the score: how far runs go */
 
 struct contest_space {
     char *name;                 /* the file's, without its folder and what formats are called */
@@ -85,6 +88,11 @@ static inline int contest_index(const struct contest *c, int seed, int space, in
  * and so on, and the message says which; what is done is kept. */
 status contest_run(struct contest *c, struct err *e);
 void contest_free(struct contest *c);       /* the runs; spaces and strategies are the caller's */
+
+/* A run with its trace as a campaign, in one transaction: every evaluation a trial without samples, which are in the
+ * recording. */
+status contest_store_run(struct store *store, const struct contest *c, int run, const struct contest_run *r,
+                         const char *version, const char *command_line, struct err *e);
 
 struct contest_mark {           /* of one strategy on one space */
     int runs;                   /* that are done; below NaN and 0 if none is */

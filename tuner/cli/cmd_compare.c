@@ -12,7 +12,7 @@
 
 struct compare_args {
     struct text_list spaces, strategies;
-    const char *kernel, *cutoff, *output;
+    const char *kernel, *cutoff, *output, *db;
     int64_t seeds, seed, jobs;
     bool own_time, json, csv, quiet;
 };
@@ -37,6 +37,7 @@ static const struct option_row compare_options[] = {
      .help = "runs at the same time (default: one a core)"},
     {"output", .letter = 'o', .arg = "DIR", .kind = OPTION_TEXT, AT(output),
      .help = "write there scores.csv, pairs.csv, curves.csv, curves.svg, and traces.csv: every evaluation"},
+    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .help = "store each run there as a campaign (default: none is)"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "one JSON object"},
     {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the scores as CSV"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
@@ -51,6 +52,8 @@ struct comparing {
     const char *folder;         /* NULL: none */
     FILE *traces;
     char *traces_path;
+    struct store *store;        /* NULL: none */
+    const struct cli *cli;
 };
 
 static status read_strategies(struct comparing *c, const struct text_list *lists, struct err *e)
@@ -122,10 +125,12 @@ static status write_files(const struct comparing *c, const struct comparison *vi
 static status on_run(void *ctx, int run, const struct contest_run *r, struct err *e)
 {
     struct comparing *c = ctx;
-    if (!c->traces)
-        return LATHE_OK;
-    comparison_trace(c->traces, &c->contest, run, r);
-    return ferror(c->traces) ? trace_failed(c, e) : LATHE_OK;
+    if (c->traces)
+        comparison_trace(c->traces, &c->contest, run, r);
+    if (c->traces && ferror(c->traces))
+        return trace_failed(c, e);
+    return c->store ? contest_store_run(c->store, &c->contest, run, r, c->cli->version, c->cli->command_line, e)
+                    : LATHE_OK;
 }
 
 static void on_progress(void *ctx, int done, int runs)
@@ -186,7 +191,7 @@ static status run_all(struct comparing *c, const struct compare_args *args, doub
 static status compare_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct compare_args *args = p;
-    struct comparing c = {.folder = args->output};
+    struct comparing c = {.folder = args->output, .cli = cli};
     double cutoff;
     if (args->json && args->csv)
         return err_set(e, LATHE_USAGE, "compare: --json and --csv exclude each other\ngive one of them");
@@ -204,15 +209,18 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
     c.contest.seeds = (int)args->seeds;
     c.contest.jobs = args->jobs ? (int)args->jobs : count_cores();
     c.contest.own_time = args->own_time;
-    c.contest.traces = args->output != NULL;
+    c.contest.traces = args->output || args->db;
     c.contest.on_run = on_run;
     c.contest.on_progress = on_progress;
     c.contest.ctx = &c;
+    if (!s && args->db)
+        s = store_open(args->db, 60, &c.store, e);
     if (!s)
         s = open_files(&c, e);
     if (!s)
         s = run_all(&c, args, cutoff, e);
     close_traces(&c, NULL);
+    store_close(c.store);
     mem_free(c.traces_path);
     contest_free(&c.contest);
     contest_spaces_free(c.contest.spaces, c.contest.nspaces);

@@ -301,6 +301,26 @@ static void test_final(void **state)
     store_close(s);
 }
 
+/* Many calls as one transaction: another connection sees nothing before its end, and nothing of one that failed. */
+static void test_together(void **state)
+{
+    const char *path = in_folder("together.db");
+    struct store *s = open_store(path);
+    assert_ok(store_together_begin(s, e));
+    begin_campaign(s);
+    begin_campaign(s);
+    assert_answer(path, "SELECT count(*) FROM campaign", "0");
+    assert_ok(store_together_end(s, LATHE_OK, e));
+    assert_answer(path, "SELECT count(*) FROM campaign", "2");
+    assert_ok(store_together_begin(s, e));
+    begin_campaign(s);
+    assert_int_equal(store_together_end(s, LATHE_STRATEGY, &(struct err){0}), LATHE_STRATEGY);
+    assert_answer(path, "SELECT count(*) FROM campaign", "2");
+    begin_campaign(s);
+    assert_answer(path, "SELECT count(*) FROM campaign", "3");
+    store_close(s);
+}
+
 static void test_end_settles_trials_in_flight(void **state)
 {
     const char *path = in_folder("flight.db");
@@ -330,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_inaccurate_results),
         cmocka_unit_test(test_scores),
         cmocka_unit_test(test_final),
+        cmocka_unit_test(test_together),
         cmocka_unit_test(test_end_settles_trials_in_flight),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
