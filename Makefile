@@ -66,7 +66,7 @@ $(O)/obj/%.o: %.c
 
 # Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
-EMBED     = search/prelude.lua search/toolbox.lua db/schema.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
+EMBED     = search/prelude.lua search/toolbox.lua db/schema.sql db/schema_2.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
             kernels/common/inputs.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py
 STRATEGIES = $(wildcard search/strategies/*.lua)
 GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h
@@ -135,6 +135,9 @@ fuzz: setup
 	  $(O)-fuzz/corpus-$(F) $(SEEDS_$(F))
 fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(SRC_replay) $(SRC_db) $(BELOW_search))
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
+# Long: campaigns that are killed 50 times each, at random moments, and resumed.
+kills: all
+	LATHE_KILLS=50 LATHE_BIN=$(O)/lathe bats test/cli/resume.bats
 check-includes:
 	scripts/check-includes
 
@@ -143,4 +146,4 @@ clean:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all clean setup unit test demo unit-binaries sanitize fuzz check-includes FORCE
+.PHONY: all clean setup unit test demo unit-binaries sanitize fuzz kills check-includes FORCE

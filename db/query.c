@@ -62,7 +62,8 @@ static status connect_file(struct query *q, const char *path, bool immutable, st
     st = sql_exec(&q->sql, "PRAGMA query_only = ON", "opening the database", e);
     if (!st)
         st = sql_identify(&q->sql, &version, e);
-    if (!st && version < SCHEMA_VERSION)
+    q->version = st ? 0 : version;
+    if (!st && version < 1)
         st = err_set(e, LATHE_STORE,
                      "%s: nothing of lathe's is in it yet (schema %d, this lathe reads %d): run `lathe tune` "
                      "with --db %s first",

@@ -1,4 +1,5 @@
 /* query_campaign.c: campaigns, and what an export needs of a trial, as the JSON of query.h (docs/json.md). */
+#include "base/process.h"
 #include "db/query_private.h"
 #include "model/outcome.h"
 
@@ -60,6 +61,27 @@ static status add_best(struct query *q, int64_t best_id, int64_t baseline_id, js
     return s;
 }
 
+/* A campaign that is running by a process that is gone was interrupted. */
+static status settle_state(struct query *q, int64_t id, json_t *campaign, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row = false;
+    const char *state = json_string_value(json_object_get(campaign, "state"));
+    if (q->version < 2 || !state || strcmp(state, "running"))
+        return LATHE_OK;
+    status s = query_ask(q, QUESTION_coordinator, NULL, id, &st, e);
+    if (!s)
+        s = query_step(q, st, &row, e);
+    const char *coordinator = row ? (const char *)sqlite3_column_text(st, 0) : NULL;
+    if (process_state(coordinator) == PROCESS_GONE) {
+        json_object_set_new(campaign, "state", json_string("interrupted"));
+        if (json_is_null(json_object_get(campaign, "note")))
+            json_object_set_new(campaign, "note", json_string("the process that ran it was killed"));
+    }
+    sqlite3_reset(st);
+    return s;
+}
+
 static status fill_campaign(struct query *q, sqlite3_stmt *st, int64_t id, json_t *campaign, struct err *e)
 {
     json_t *size = NULL;
@@ -76,6 +98,8 @@ static status fill_campaign(struct query *q, sqlite3_stmt *st, int64_t id, json_
             json_object_set_new(campaign, key, query_column(st, i));
     }
     json_decref(size);
+    if (!s)
+        s = settle_state(q, id, campaign, e);
     return s ? s
              : add_best(q, sqlite3_column_int64(st, BEST_COLUMN), sqlite3_column_int64(st, BASELINE_COLUMN), campaign,
                         e);

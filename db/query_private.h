@@ -14,6 +14,8 @@
     X(campaign_ids, "SELECT id FROM campaign ORDER BY id")                                                             \
     X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY id DESC LIMIT 1")                       \
     X(campaign, NULL) /* query_campaign.c */                                                                           \
+    X(coordinator, "SELECT coordinator FROM campaign WHERE id = ?1")                                                   \
+    X(resumption, NULL) /* query_resume.c */                                                                           \
     X(candidates, "SELECT id FROM trial WHERE campaign_id = ?1 AND number > 0 ORDER BY number")                        \
     X(baselines, "SELECT id FROM trial WHERE campaign_id = ?1 AND number <= 0 ORDER BY number DESC")                   \
     X(outcomes, "SELECT outcome, count(*) FROM trial WHERE campaign_id = ?1 AND role = 'candidate' GROUP BY outcome")  \
@@ -35,6 +37,7 @@ enum question {
 
 struct query {
     struct sql sql;
+    int version;                        /* the file's schema; an older one is read as it is */
     bool immutable;                     /* opened without locks: see query.c */
     struct stat seen;                   /* the file then */
     sqlite3_stmt *questions[QUESTION_COUNT];

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "db/store_private.h"
 
 #include <math.h>
@@ -19,9 +20,12 @@
 static const char SCHEMA[] = {
 #include "db/schema.sql.inc"
     , 0};
+static const char SCHEMA_2[] = {
+#include "db/schema_2.sql.inc"
+    , 0};
 
 /* What takes a file from version i to i + 1; never edited once released. Version 0 is an empty file. */
-static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA};
+static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2};
 
 static const char *const STATEMENTS[STATEMENT_COUNT] = {
 #define X(name, text) text,
@@ -32,6 +36,18 @@ static const char *const STATEMENTS[STATEMENT_COUNT] = {
 static status statement(struct store *s, enum statement which, struct err *e)
 {
     return s->statements[which] ? LATHE_OK : sql_prepare(&s->sql, STATEMENTS[which], &s->statements[which], e);
+}
+
+status store_statement(struct store *s, enum statement which, sqlite3_stmt **out, struct err *e)
+{
+    status st = statement(s, which, e);
+    *out = st ? NULL : s->statements[which];
+    return st;
+}
+
+double store_elapsed(const struct store *s)
+{
+    return s->campaign ? clock_seconds() - s->campaign_began : NAN;
 }
 
 status store_run(struct store *s, enum statement which, const char *doing, const struct sql_value *v, int n,
@@ -99,6 +115,8 @@ static status migrate(const struct sql *c, int version, struct err *e)
     status st = LATHE_OK;
     for (int v = version; !st && v < SCHEMA_VERSION; v++)
         st = sql_exec(c, MIGRATIONS[v], doing, e);
+    if (st == LATHE_INTERNAL && version > 0) /* a statement that does not fit: the file is not what its version says */
+        return sql_damaged(c->path, sqlite3_errmsg(c->db), "bringing it up to date", e);
     if (st || version == SCHEMA_VERSION)
         return st;
     char *text = mem_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;"
@@ -283,13 +301,14 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
         st = intern_strategy(s, c, &strategy, e);
     if (!st)
         st = problem_flops(c->problem, &flops, &bytes, e);
-    struct strbuf size = {0}, environment = {0}, tolerance = {0}, restrictions = {0};
+    struct strbuf size = {0}, environment = {0}, tolerance = {0}, restrictions = {0}, coordinator = {0};
     if (!st)
         st = json_text(c->problem->restrictions, 0, "the list of restrictions", &restrictions, e);
     if (st)
         return st;
     problem_size_text(c->problem, &size);
     environment_text(&environment);
+    process_identity(&coordinator);
     tolerance_json(&c->problem->tolerance, &tolerance);
     int64_t space = c->space_size > INT64_MAX ? INT64_MAX : (int64_t)c->space_size;
     st = store_run(s, STATEMENT_campaign_add, doing,
@@ -300,13 +319,15 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
                               c->budget_seconds > 0 ? sql_real(c->budget_seconds) : sql_null(), sql_int(space),
                               sql_text(or_empty(c->tool_version)), sql_text(or_empty(c->command_line)),
                               sql_text(sb_str(&environment)), sql_text(sb_str(&tolerance)), sql_text(inputs_name(c->inputs)),
-                              sql_text(sb_str(&restrictions)), sql_text(now)),
+                              sql_text(sb_str(&restrictions)), sql_text(now), sql_text(c->request),
+                              sql_text(sb_str(&coordinator))),
                    e);
     *id = sqlite3_last_insert_rowid(s->sql.db);
     sb_free(&size);
     sb_free(&environment);
     sb_free(&tolerance);
     sb_free(&restrictions);
+    sb_free(&coordinator);
     for (int i = 0; !st && i < c->problem->ndims; i++)
         st = store_run(s, STATEMENT_campaign_dim_add, doing,
                        SQL_VALUES(sql_int(*id), sql_text(c->problem->dims[i].name), sql_int(c->problem->dims[i].value),
@@ -350,7 +371,7 @@ status store_campaign_end(struct store *s, int64_t id, const char *state, const 
     static const char doing[] = "recording the campaign's end";
     char now[32];
     clock_iso8601(now);
-    double seconds = s->campaign == id ? clock_seconds() - s->campaign_began : NAN;
+    double seconds = s->campaign == id ? store_elapsed(s) : NAN;
     status st = store_begin(s, doing, e);
     if (st)
         return st;

@@ -8,6 +8,7 @@
 #define LATHE_DB_STORE_H
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "model/config.h"
 #include "model/inputs.h"
 #include "model/result.h"
@@ -29,14 +30,45 @@ struct campaign_record {
     double budget_seconds;              /* 0: none */
     enum inputs inputs;                 /* its tolerance is the problem's */
     const char *tool_version, *command_line;
+    const char *request;                /* JSON: what else it was asked, for a campaign that goes on with it; may be NULL */
     uint64_t space_size;
 };
 status store_campaign_begin(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e);
-/* Something that its numbers must be taken with. */
+/* Something that its numbers must be taken with; added to what was noted before. */
 status store_campaign_note(struct store *s, int64_t id, const char *note, struct err *e);
 /* state: "finished", "interrupted", "failed" (running until then). note: why it failed; NULL leaves what
  * store_campaign_note said. */
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e);
+
+/* A campaign that goes on. LATHE_USAGE: a process that still runs it has it, or, unless forced, may have it. */
+struct campaign_resumption {
+    int64_t budget_trials;              /* 0: none */
+    double budget_seconds;              /* 0: none */
+    double used;                        /* seconds that it took before */
+    const char *request;                /* as struct campaign_record's */
+    const char *note;                   /* replaces what was noted; NULL: nothing */
+    bool force;
+};
+/* Takes it over: it is running, by this process, its end and the places of its final are gone; what was measured stays. */
+status store_campaign_resume(struct store *s, int64_t id, const struct campaign_resumption *r, struct err *e);
+
+/* A trial of the campaign as it stands. */
+struct stored_trial {
+    int64_t id;
+    char kernel[64];
+    struct strbuf configuration;        /* canonical; sb_free it */
+    int outcome;                        /* -1: in flight */
+    double time_ms, seconds;            /* NaN: not known; seconds: what the strategy was told that it cost */
+    int attempts;                       /* how often it was begun on the device */
+    bool refused;                       /* ok, but the final's verification refused it */
+};
+/* By its number; *found false: there is none, and nothing to free. */
+status store_trial_find(struct store *s, int64_t campaign, int64_t number, struct stored_trial *out, bool *found,
+                        struct err *e);
+/* One that is in flight, or was skipped, is in flight once more. */
+status store_trial_again(struct store *s, int64_t id, int attempts, struct err *e);
+/* It begins on the device now: one attempt more. */
+status store_trial_runs(struct store *s, int64_t id, struct err *e);
 
 struct trial_record {
     int64_t campaign;

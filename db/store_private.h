@@ -22,10 +22,10 @@
     X(strategy_add, "INSERT INTO strategy (hash, name, text) VALUES (?1, ?2, ?3)")                                     \
     X(campaign_add, "INSERT INTO campaign (problem_id, device_id, strategy_id, size, flops, bytes, strategy_options, " \
                     "kernels, seed, budget_trials, budget_seconds, space_size, tool_version, command_line, "           \
-                    "environment, tolerance, inputs, restrictions, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "  \
-                    "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")                                           \
+                    "environment, tolerance, inputs, restrictions, created, request, coordinator) VALUES (?1, ?2, "    \
+                    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")         \
     X(campaign_dim_add, "INSERT INTO campaign_dim (campaign_id, name, value, position) VALUES (?1, ?2, ?3, ?4)")       \
-    X(campaign_note, "UPDATE campaign SET note = ?2 WHERE id = ?1")                                                    \
+    X(campaign_note, "UPDATE campaign SET note = coalesce(note || '; ', '') || ?2 WHERE id = ?1")                     \
     X(campaign_end, "UPDATE campaign SET state = ?2, note = coalesce(?3, note), ended = ?4, "          \
                     "seconds = ?5 WHERE id = ?1 AND state = 'running'")                                                \
     X(campaign_skip, "UPDATE trial SET outcome = 'skipped', reason = ?2, ended = ?3 "                                  \
@@ -37,7 +37,7 @@
     X(trial_end, "UPDATE trial SET outcome = ?2, reason = ?3, time_ms = ?4, time_low_ms = ?5, time_high_ms = ?6, "     \
                  "registers = ?7, local_bytes = ?8, shared_static = ?9, shared_dynamic = ?10, occupancy = ?11, "       \
                  "compile_seconds = ?12, load_seconds = ?13, verify_seconds = ?14, measure_seconds = ?15, "            \
-                 "compile_cached = ?16, ended = ?17, "                                                                 \
+                 "compile_cached = ?16, ended = ?17, total_seconds = ?18, campaign_seconds = ?19, "                    \
                  "score_ms = CASE WHEN ?2 = 'ok' AND role = 'candidate' AND eligible AND checked THEN ?4 END "         \
                  "WHERE id = ?1 AND outcome = 'in_flight'")                                                            \
     X(measurement_add, "INSERT INTO measurement (trial_id, regime, median_ms, low_ms, high_ms, count, sm_mhz, "        \
@@ -48,6 +48,21 @@
                         "frobenius_limit, scaled, scaled_limit, elements, mismatches, deterministic, passed, detail, " \
                         "taken) "                                                                                      \
                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")              \
+    X(campaign_state, "SELECT state, coordinator FROM campaign WHERE id = ?1")                                         \
+    X(campaign_resume, "UPDATE campaign SET state = 'running', ended = NULL, seconds = NULL, note = ?2, "              \
+                       "coordinator = ?3, request = ?4, budget_trials = ?5, budget_seconds = ?6, "                     \
+                       "resumed = resumed + 1 WHERE id = ?1")                                                          \
+    X(rank_clear, "UPDATE trial SET final_rank = NULL, score_ms = CASE WHEN score_ms IS NOT NULL THEN time_ms END "    \
+                  "WHERE campaign_id = ?1 AND score_ms IS NOT NULL")                                                   \
+    /* what ended before total_seconds was kept took its stages at least */                                            \
+    X(trial_find, "SELECT id, kernel, configuration, outcome, coalesce(time_ms, CASE WHEN role = 'baseline' THEN "     \
+                  "(SELECT median_ms FROM measurement m WHERE m.trial_id = trial.id AND m.regime = 'trial') END), "    \
+                  "coalesce(total_seconds, compile_seconds + load_seconds + verify_seconds + measure_seconds), "       \
+                  "attempts, outcome = 'ok' AND eligible AND checked AND score_ms IS NULL "                            \
+                  "FROM trial WHERE campaign_id = ?1 AND number = ?2")                                                 \
+    X(trial_again, "UPDATE trial SET outcome = 'in_flight', reason = '', started = ?2, ended = NULL, attempts = ?3 "   \
+                   "WHERE id = ?1 AND outcome IN ('in_flight', 'skipped')")                                            \
+    X(trial_runs, "UPDATE trial SET attempts = attempts + 1 WHERE id = ?1 AND outcome = 'in_flight'")                  \
     X(disqualify, "UPDATE trial SET score_ms = NULL WHERE id = ?1")                                                    \
     X(rank_set, "UPDATE trial SET final_rank = ?3 WHERE id = ?1 AND campaign_id = ?2")                                 \
     X(ranked_campaign, "SELECT campaign_id FROM trial WHERE id = ?1 AND final_rank IS NOT NULL")                       \
@@ -76,6 +91,11 @@ struct store {
     bool together;                      /* between store_together_begin and _end: one transaction is open */
 };
 
+/* Seconds since the campaign that was begun or resumed here began, what it took before it was resumed included; NaN: none
+ * was. By a clock that is never set. */
+double store_elapsed(const struct store *s);
+/* The statement, prepared and not begun; the caller resets it. */
+status store_statement(struct store *s, enum statement which, sqlite3_stmt **out, struct err *e);
 /* One statement of the table, run to its end. */
 status store_run(struct store *s, enum statement which, const char *doing, const struct sql_value *v, int n,
                  struct err *e);

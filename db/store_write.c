@@ -159,7 +159,8 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
                                      sql_int(x->local_bytes), sql_int(x->shared_static), sql_int(x->shared_dynamic),
                                      x->occupancy > 0 ? sql_real(x->occupancy) : sql_null(), sql_real(stage->compile),
                                      sql_real(stage->load), sql_real(stage->verify), sql_real(stage->measure),
-                                     sql_int(stage->compile_cached), sql_text(now)),
+                                     sql_int(stage->compile_cached), sql_text(now), sql_real(stage->total),
+                                     sql_real(store_elapsed(s))),
                           e);
     if (!st && sqlite3_changes(s->sql.db) != 1)
         st = err_set(e, LATHE_INTERNAL, "%s: trial %lld is not in flight, so it cannot end; this is a bug in lathe",

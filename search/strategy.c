@@ -98,15 +98,15 @@ static status add_spaces(struct strategy *s, struct space *const *spaces, int ns
     return LATHE_OK;
 }
 
-status strategy_open_limited(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
-                             int nspaces, uint64_t seed, size_t memory, double seconds, struct strategy **out,
-                             struct err *e)
+static status open_script(const char *name_or_file, const char *text, char *const *options, int noptions,
+                          struct space *const *spaces, int nspaces, uint64_t seed, size_t memory, double seconds,
+                          struct strategy **out, struct err *e)
 {
     struct script script;
     struct err own;
     if (!e)
         e = &own;
-    status st = script_load(name_or_file, memory, seconds, seed, &script, e);
+    status st = script_load(name_or_file, text, memory, seconds, seed, &script, e);
     if (st)
         return st;
     struct strategy *s = mem_zalloc(1, sizeof *s);
@@ -129,6 +129,20 @@ status strategy_open_limited(const char *name_or_file, char *const *options, int
     }
     *out = s;
     return LATHE_OK;
+}
+
+status strategy_open_limited(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
+                             int nspaces, uint64_t seed, size_t memory, double seconds, struct strategy **out,
+                             struct err *e)
+{
+    return open_script(name_or_file, NULL, options, noptions, spaces, nspaces, seed, memory, seconds, out, e);
+}
+
+status strategy_open_text(const char *name, const char *text, char *const *options, int noptions,
+                          struct space *const *spaces, int nspaces, uint64_t seed, struct strategy **out, struct err *e)
+{
+    return open_script(name, text, options, noptions, spaces, nspaces, seed, LUA_HOST_STRATEGY_MEMORY,
+                       LUA_HOST_STRATEGY_SECONDS, out, e);
 }
 
 status strategy_open(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,

@@ -57,6 +57,10 @@ struct earlier {
  * nspaces > 0. */
 status strategy_open(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
                      int nspaces, uint64_t seed, struct strategy **out, struct err *e);
+/* The same with the script's text at hand, as strategy_text gave it; `name` stands for its file in messages. */
+status strategy_open_text(const char *name, const char *text, char *const *options, int noptions,
+                          struct space *const *spaces, int nspaces, uint64_t seed, struct strategy **out,
+                          struct err *e);
 /* The same with other bounds on the script: bytes, and seconds between two returns. */
 status strategy_open_limited(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
                              int nspaces, uint64_t seed, size_t memory, double seconds, struct strategy **out,

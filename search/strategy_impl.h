@@ -82,8 +82,9 @@ struct script {
     struct lua_host *host;
     char *text, *chunk;
 };
-status script_load(const char *name_or_file, size_t memory, double seconds, uint64_t seed, struct script *out,
-                   struct err *e);
+/* text: the script itself; NULL: the one that is called so. */
+status script_load(const char *name_or_file, const char *text, size_t memory, double seconds, uint64_t seed,
+                   struct script *out, struct err *e);
 void script_free(struct script *s);
 /* stack: module, strategy -> module, strategy, options' values. */
 status script_resolve(struct script *s, char *const *options, int noptions, char **options_text, struct err *e);

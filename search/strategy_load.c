@@ -31,10 +31,15 @@ static bool is_file_name(const char *name)
     return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".lua") == 0);
 }
 
-static status find_text(const char *name, struct script *s, struct err *e)
+static status find_text(const char *name, const char *text, struct script *s, struct err *e)
 {
     const char *names[EMBEDDED];
     struct strbuf list = {0};
+    if (text) {
+        s->chunk = mem_printf("%s%s", name, is_file_name(name) ? "" : ".lua");
+        s->text = mem_strdup(text);
+        return LATHE_OK;
+    }
     if (is_file_name(name)) {
         s->chunk = mem_strdup(name);
         return file_read(name, &s->text, NULL, e);
@@ -111,11 +116,11 @@ static int add_loader(lua_State *L)
     return 0;
 }
 
-status script_load(const char *name_or_file, size_t memory, double seconds, uint64_t seed, struct script *out,
-                   struct err *e)
+status script_load(const char *name_or_file, const char *text, size_t memory, double seconds, uint64_t seed,
+                   struct script *out, struct err *e)
 {
     struct script s = {0};
-    status st = find_text(name_or_file, &s, e);
+    status st = find_text(name_or_file, text, &s, e);
     if (!st)
         st = lua_host_open(&s.host, memory, seconds, seed, e);
     if (!st)
@@ -228,7 +233,7 @@ int strategy_declared_options(const char *name, struct strategy_option *out, int
     struct script s;
     struct err e;
     struct describe_request r = {.out = out, .max = max, .count = -1};
-    if (script_load(name, LUA_HOST_STRATEGY_MEMORY, LUA_HOST_STRATEGY_SECONDS, 0, &s, &e))
+    if (script_load(name, NULL, LUA_HOST_STRATEGY_MEMORY, LUA_HOST_STRATEGY_SECONDS, 0, &s, &e))
         return -1;
     lua_State *L = lua_host_state(s.host);
     lua_pushcfunction(L, describe);
@@ -258,7 +263,7 @@ static void read_summaries(void)
     for (int i = 0; i < EMBEDDED; i++) {
         struct script s;
         struct err e;
-        if (script_load(embedded[i].name, LUA_HOST_STRATEGY_MEMORY, LUA_HOST_STRATEGY_SECONDS, 0, &s, &e))
+        if (script_load(embedded[i].name, NULL, LUA_HOST_STRATEGY_MEMORY, LUA_HOST_STRATEGY_SECONDS, 0, &s, &e))
             continue;
         lua_State *L = lua_host_state(s.host);
         lua_pushcfunction(L, read_summary);

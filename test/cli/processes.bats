@@ -1,89 +1,7 @@
 # processes.bats: processes that die, are killed or interrupted in the middle of something: what a campaign makes of it,
 # and that none is left behind. test/specs/hold.lua has kernels that wait in a known place.
 load helper
-
-setup() {
-    cd "$BATS_TEST_TMPDIR" || return 1
-    # a compiler that waits where HOLD is "compile", the third value, and says so by a file
-    cat >c++ <<'END'
-#!/bin/sh
-case " $* " in *" -DLATHE_HOLD=2 "*) touch compiling; sleep 1000 ;; esac
-PATH=${PATH#*:}
-exec ${LATHE_TEST_CXX:-c++} "$@"
-END
-    chmod +x c++
-    export LATHE_TEST_CXX="${CXX:-}"
-    unset CXX
-    PATH="$PWD:$PATH"
-}
-
-teardown() {
-    cat log || true                         # bats shows it where the test failed
-    [ -z "${pid:-}" ] || kill -KILL "$pid" 2>/dev/null || true
-}
-
-# order GROUP...: order.lua, a strategy that proposes each group's HOLDs at once, one group after another
-order() {
-    local groups="" id=0 group hold
-    for group in "$@"; do
-        groups+="{ "
-        for hold in $group; do groups+="{ HOLD = \"$hold\", ID = $((++id)) }, "; done
-        groups+="}, "
-    done
-    cat >order.lua <<END
-return strategy { name = "order", summary = "", run = function(tune)
-  for _, group in ipairs { $groups } do tune.evaluate_all(group) end
-end }
-END
-}
-
-# begin OPTION...: the campaign in the background; sets $pid
-begin() {
-    local sanitize=
-    [ -z "${LATHE_SANITIZE:-}" ] || sanitize=--sanitize
-    # a shell starts background jobs with SIGINT ignored, and lathe leaves an ignored signal alone
-    env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua \
-        --db p.db --compile-workers 2 --top 0 $sanitize "$@" >out 2>log 3>&- &
-    pid=$!
-}
-
-# ends: waits for it; sets $code
-ends() {
-    code=0
-    wait "$pid" || code=$?
-    pid=
-}
-
-# descendants PID: it, its children, theirs, ...
-descendants() {
-    cat /proc/[0-9]*/stat 2>/dev/null | sed -E 's/^([0-9]+) \(.*\) [A-Za-z] ([0-9]+) .*/\1 \2/' | awk -v root="$1" '
-        { parent[$1] = $2 }
-        END { for (p in parent) { for (q = p; q in parent && q != root; q = parent[q]); if (q == root) print p } }'
-}
-
-# worker KIND: the process ids of the campaign's workers of this kind, its children
-worker() {
-    local p
-    for p in $(descendants "$pid"); do
-        grep -q "^PPid:[[:space:]]$pid$" "/proc/$p/status" 2>/dev/null || continue
-        case "$(cat "/proc/$p/cmdline" 2>/dev/null | tr '\0' ' ')" in *" worker $1 "*) echo "$p" ;; esac
-    done
-}
-
-# gone PID...: none of them runs any more (a dead one that nobody has waited for does not)
-gone() {
-    local p
-    for p in "$@"; do [ ! -e "/proc/$p/exe" ] || return 1; done
-}
-
-# leaves_nothing: all that ran for the campaign ends within two seconds
-leaves_nothing() { until_true 2 gone $all; }
-
-sql() { sqlite3 p.db "$1"; }
-outcomes() {
-    sql "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM trial WHERE role = 'candidate' ORDER BY number)"
-}
-ended() { [ "$(sql "SELECT count(*) FROM trial WHERE outcome <> 'in_flight'" 2>/dev/null)" -ge "$1" ]; }
+load hold
 
 @test "a device worker that is killed in the middle of a trial: crash, and the campaign goes on" {
     order never "device never never"
@@ -123,16 +41,6 @@ ended() { [ "$(sql "SELECT count(*) FROM trial WHERE outcome <> 'in_flight'" 2>/
     [ "$(outcomes)" = "timeout ok" ]
 }
 
-# middle: a campaign with a trial on the device and another in the compiler, and one done
-middle() {
-    order never "device compile never"
-    begin
-    until_true 60 test -e held
-    until_true 60 test -e compiling
-    all="$(descendants "$pid")"
-    [ "$(echo "$all" | wc -l)" -ge 6 ]      # itself, the device, two compile workers, a compiler with its keeper
-}
-
 @test "the coordinator is killed: the database is whole, and no process is left" {
     middle
     kill -KILL "$pid"
@@ -147,7 +55,10 @@ middle() {
                 JOIN trial t ON t.id = m.trial_id WHERE t.number = 1")" = 1 ]
     grep -q "^trial 1: best so far" log
     lathe show --db p.db
-    lathe show 1 --db p.db
+    [ "$(sql "SELECT state FROM campaign")" = running ]
+    lathe show --db p.db --json >list.json
+    [ "$(json list.json "j ->> '\$[0].state'")" = interrupted ]
+    [[ "$(lathe show 1 --db p.db)" == *"the process that ran it was killed"* ]]
     [ "$(lathe best --db p.db --json | grep -c '"outcome": "ok"')" -eq 1 ]
     order never
     begin                                   # and takes another campaign

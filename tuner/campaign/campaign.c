@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "campaign/earlier.h"
 #include "campaign/internal.h"
+#include "campaign/resume_impl.h"
 #include "device/dev.h"
 #include <math.h>
 #include <signal.h>
@@ -69,10 +70,14 @@ static status open_strategy(struct campaign *c, struct err *e)
     const struct campaign_request *r = c->request;
     struct space **spaces = mem_zalloc((size_t)c->nentrants, sizeof *spaces);
     for (int i = 0; i < c->nentrants; i++) spaces[i] = c->entrants[i].space;
-    status s = strategy_open(r->strategy ? r->strategy : "local", r->options, r->noptions, spaces, c->nentrants, r->seed,
-                             &c->strategy, e);
+    const char *text = NULL, *name = r->resumed ? resumption_strategy(r->resumed, &text) : r->strategy;
+    if (!name) name = "local";
+    status s = text ? strategy_open_text(name, text, r->options, r->noptions, spaces, c->nentrants, r->seed, &c->strategy, e)
+                    : strategy_open(name, r->options, r->noptions, spaces, c->nentrants, r->seed, &c->strategy, e);
     char *unread = NULL;
-    if (!s) s = earlier_inform(r->db, c->problem, &c->target, spaces, c->nentrants, c->strategy, &unread, e);
+    if (!s)
+        s = earlier_inform(r->db, r->resumed ? resumption_earlier(r->resumed) : NULL, c->problem, &c->target, spaces,
+                           c->nentrants, c->strategy, &c->earlier, &unread, e);
     if (unread) campaign_note(c, "%s", unread);
     mem_free(unread);
     mem_free(spaces);
@@ -83,6 +88,7 @@ static status record_campaign(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     struct strbuf kernels = {0}, options = {0};
+    char *request = request_text(r, c->earlier);
     for (int i = 0; i < c->nentrants; i++) sb_addf(&kernels, "%s%s", i ? " " : "", c->entrants[i].kernel->name);
     strategy_options_text(c->strategy, &options);
     struct campaign_record record = {.problem = c->problem,
@@ -97,10 +103,21 @@ static status record_campaign(struct campaign *c, struct err *e)
                                      .budget_seconds = c->progress.budget_seconds,
                                      .tool_version = r->version,
                                      .command_line = r->command_line,
+                                     .request = request,
                                      .space_size = c->progress.space_size};
     status s = store_campaign_begin(c->store, &record, &c->id, e);
     sb_free(&kernels);
     sb_free(&options);
+    mem_free(request);
+    return s;
+}
+
+static status resume_campaign(struct campaign *c, struct err *e)
+{
+    const struct resumption *r = c->request->resumed;
+    status s = resumption_take_over(r, c->request, c->store, &c->differences, e);
+    if (!s) c->id = resumption_id(r);
+    if (!s && c->differences.len) campaign_note(c, "resumed though %s", sb_str(&c->differences));
     return s;
 }
 
@@ -253,9 +270,10 @@ static status open_all(struct campaign *c, struct err *e)
     if (!s) s = entrants_check_names(r, e);
     if (!s) s = store_open(r->db, 60, &c->store, e);
     if (!s) s = campaign_open_workers(c, e);
+    if (!s && r->resumed) s = resumption_check(r->resumed, r, &c->target, &c->differences, e);
     if (!s) s = entrants_open(c, e);
     if (!s) s = open_strategy(c, e);
-    if (!s) s = record_campaign(c, e);
+    if (!s) s = r->resumed ? resume_campaign(c, e) : record_campaign(c, e);
     return s;
 }
 
@@ -296,6 +314,8 @@ static void close_all(struct campaign *c)
     free_leaders(c->leaders, c->nleaders);
     free_leaders(c->measured_baselines, c->nmeasured_baselines);
     memo_free(&c->memo);
+    sb_free(&c->differences);
+    json_decref(c->earlier);
     mem_free(c->known);
 }
 
@@ -323,7 +343,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     struct campaign *c = mem_zalloc(1, sizeof *c);
     c->request = &own;
     c->problem = r->problem;
-    c->started = clock_seconds();
+    c->started = clock_seconds() - (r->resumed ? resumption_seconds(r->resumed) : 0);
     c->next_number = 1;
     c->time_limit = r->time_limit > 0 ? r->time_limit : 60;
     c->leaders = mem_zalloc((size_t)(r->top > 0 ? r->top : 1) + 1, sizeof *c->leaders);

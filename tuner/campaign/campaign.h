@@ -29,6 +29,7 @@ struct campaign_event {
     const struct result *result;
     double cold_ms, sustained_ms;   /* FINAL; NaN if not measured */
     int rank;
+    bool recorded;              /* TRIAL, BASELINE: it was recorded before the campaign was resumed */
     const struct campaign_progress *progress;   /* always there */
 };
 
@@ -43,6 +44,8 @@ struct campaign_progress {
     int compiling, running;         /* trials in these stages now */
     const char *phase;              /* "setting up", "baselines", "search", "final" */
 };
+
+struct resumption;
 
 struct campaign_request {
     struct problem *problem;        /* sizes already set */
@@ -64,12 +67,18 @@ struct campaign_request {
     int compile_workers;            /* 0: one a core, less one */
     double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */
     int top;                        /* entries of the final; 0: no final */
+    const char *spec;               /* where the specification was read from; may be NULL, like settings */
+    char *const *settings;          /* "name=value" that it was read with */
+    int nsettings;
+    const struct resumption *resumed;   /* the campaign that goes on (campaign/resume.h); NULL: a new one */
+    bool force;                     /* go on although the device or lathe are not those that were recorded */
     const char *self;               /* path of this binary */
     const char *version, *command_line;
     bool sanitize;                  /* host device: kernels with ASan and UBSan */
     void (*on_event)(void *ctx, const struct campaign_event *ev);
     void *ctx;
 };
+
 
 struct campaign_summary {
     int64_t id;

@@ -114,13 +114,14 @@ static status ask(const char *db, struct space *const *spaces, int nspaces, json
     return s;
 }
 
-status earlier_inform(const char *db, const struct problem *p, const struct target *t, struct space *const *spaces,
-                      int nspaces, struct strategy *strategy, char **unread, struct err *e)
+status earlier_inform(const char *db, const json_t *recorded, const struct problem *p, const struct target *t,
+                      struct space *const *spaces, int nspaces, struct strategy *strategy, json_t **told, char **unread,
+                      struct err *e)
 {
-    json_t *rows = NULL;
+    json_t *rows = json_incref((json_t *)recorded);
     struct err why = {0};
     *unread = NULL;
-    if (db && ask(db, spaces, nspaces, &rows, &why))
+    if (!recorded && db && ask(db, spaces, nspaces, &rows, &why))
         *unread = mem_printf("what earlier campaigns found cannot be read: %s", why.text);
     struct earlier *list = mem_zalloc(json_array_size(rows) + 1, sizeof *list);
     int n = read_rows(rows, spaces, nspaces, list);
@@ -129,6 +130,6 @@ status earlier_inform(const char *db, const struct problem *p, const struct targ
     for (int i = 0; i < n; i++)
         mem_free((struct dim *)list[i].place.dims);
     mem_free(list);
-    json_decref(rows);
+    *told = rows ? rows : json_array();
     return s;
 }

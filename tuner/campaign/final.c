@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "campaign/internal.h"
+#include "model/source.h"
 #include <math.h>
 #include <string.h>
 
@@ -39,6 +40,36 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
     return o;
 }
 
+static const struct entrant *entrant_of(const struct campaign *c, const struct kernel *k)
+{
+    for (int i = 0; i < c->nentrants; i++)
+        if (c->entrants[i].kernel == k) return &c->entrants[i];
+    for (int i = 0; i < c->nbaselines; i++)
+        if (c->baselines[i].kernel == k) return &c->baselines[i];
+    return NULL;
+}
+
+/* The leader's image; compiled again if it is not there: the campaign was resumed, or the cache was trimmed. */
+static status open_image(struct campaign *c, struct leader *l, struct value *slots, struct err *e)
+{
+    const struct entrant *x = entrant_of(c, l->kernel);
+    char **defines;
+    int n;
+    if (!x || !x->source || (l->image && file_exists(l->image))) return LATHE_OK;
+    status s = source_defines(l->kernel, slots, &defines, &n, e);
+    if (s) return s;
+    mem_free(l->image);
+    char *name = mem_printf("%s/%s.cu", c->problem->name, l->kernel->name);
+    s = campaign_compile(c, &(struct compile_job){.source = x->source, .name = name, .defines = defines, .ndefines = n},
+                         &l->image, e);
+    mem_free(name);
+    source_defines_free(defines, n);
+    if (s != LATHE_SPEC) return s;
+    l->refused = true;
+    campaign_note(c, "final: trial %lld is out: %s", (long long)l->id, e->text);
+    return LATHE_OK;
+}
+
 static status open_entry(struct campaign *c, struct leader *l, struct entry *out, struct err *e)
 {
     *out = (struct entry){.leader = l};
@@ -46,6 +77,7 @@ static status open_entry(struct campaign *c, struct leader *l, struct entry *out
     status s = trials_slots(c, l->kernel, l->choice, &slots, e);
     if (s) return s;
     s = plan_build(c->problem, l->kernel, slots, &out->evaluation.plan, e);
+    if (!s) s = open_image(c, l, slots, e);
     mem_free(slots);
     out->evaluation.image = mem_strdup(l->image);
     out->evaluation.checked = l->checked;
@@ -210,7 +242,7 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
         struct leader *l = i < nb ? &c->measured_baselines[i] : &c->leaders[i - nb];
         s = open_entry(c, l, &entries[i], e);
         entries[i].evaluation.measure = true;
-        if (!s && !l->baseline && !interrupted(c)) s = verify_entry(c, &entries[i], e);
+        if (!s && !l->baseline && !l->refused && !interrupted(c)) s = verify_entry(c, &entries[i], e);
     }
     if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
     if (!s && on_gpu(c)) s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);

@@ -2,7 +2,8 @@
  *
  * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
  * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes
- * configurations through compiling and the device; final.c measures the leaders again; replay_campaign.c is all of that for a
+ * configurations through compiling and the device, trial_end.c ends them; resume.c has what was recorded, where a campaign
+ * goes on; final.c measures the leaders again; replay_campaign.c is all of that for a
  * recording. Callbacks from the event loop only
  * note what happened; every decision is made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
@@ -52,6 +53,8 @@ struct campaign {
     struct bench_setup setup;
     bool blind;                 /* an output is nearly constant: errors say nothing, and are not kept */
     int64_t id;
+    json_t *earlier;            /* what earlier campaigns found, as the strategy was told */
+    struct strbuf differences;  /* resumed by force: in what the world is not as it was */
     double started;             /* clock_seconds */
     double time_limit;          /* of one evaluation, seconds */
     struct campaign_progress progress;
@@ -91,6 +94,8 @@ void entrants_close(struct campaign *c);
 char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e);
 
 /* prepare.c. check: candidates are to be verified on the specification's check values too, if it has any. */
+/* Compiles one source and waits; *image: its path, mem_free it. LATHE_COMPILER: there is no compiler; LATHE_SPEC: it is refused. */
+status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e);
 status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e);
 
 /* trials.c */

@@ -20,20 +20,23 @@ static void on_support(void *ctx, const struct compile_answer *a)
     s->text = mem_strdup(a->text);
 }
 
-/* Compiles one source and waits. The image's path in *image. */
-static status compile_now(struct campaign *c, const char *source, const char *name, char **image, struct err *e)
+status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e)
 {
     struct support s = {0};
-    struct compile_job job = {.source = source, .name = name};
-    compile_farm_add(c->farm, &job, on_support, &s);
+    compile_farm_add(c->farm, job, on_support, &s);
     while (!s.over) uv_run(&c->loop, UV_RUN_ONCE);
     *image = s.image;
     if (s.end == COMPILE_FAILED)
         err_set(e, LATHE_COMPILER, "%s", s.text);
     else if (s.end != COMPILE_DONE)
-        err_set(e, LATHE_SPEC, "%s does not compile: %.1500s", name, s.text ? s.text : "");
+        err_set(e, LATHE_SPEC, "%s does not compile: %.1500s", job->name, s.text ? s.text : "");
     mem_free(s.text);
     return s.image ? LATHE_OK : e->code;
+}
+
+static status compile_now(struct campaign *c, const char *source, const char *name, char **image, struct err *e)
+{
+    return campaign_compile(c, &(struct compile_job){.source = source, .name = name}, image, e);
 }
 
 static status setup_plans(const struct problem *p, const struct target *t, struct bench_setup *b, struct err *e)

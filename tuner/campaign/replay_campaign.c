@@ -8,6 +8,7 @@
 #include "campaign/earlier.h"
 #include "campaign/internal.h"
 #include "campaign/replay_search.h"
+#include "campaign/resume_impl.h"
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct replayed {
     struct store *store;        /* NULL: none */
     struct value *slots;
     int64_t id, best_trial;
+    json_t *earlier;            /* what earlier campaigns found, as the strategy was told */
     struct campaign_progress progress;
     double ticked;
     unsigned outcomes_seen;     /* bit o: a trial with outcome o was told of */
@@ -105,6 +107,7 @@ static status record_campaign(struct replayed *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     struct strbuf options = {0};
+    char *request = request_text(r, c->earlier);
     strategy_options_text(c->strategy, &options);
     struct campaign_record record = {.problem = r->problem,
                                      .target = &c->target,
@@ -118,9 +121,11 @@ static status record_campaign(struct replayed *c, struct err *e)
                                      .budget_seconds = c->progress.budget_seconds,
                                      .tool_version = r->version,
                                      .command_line = r->command_line,
+                                     .request = request,
                                      .space_size = c->progress.space_size};
     status s = store_campaign_begin(c->store, &record, &c->id, e);
     sb_free(&options);
+    mem_free(request);
     return s;
 }
 
@@ -128,11 +133,38 @@ static status inform_strategy(struct replayed *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     char *unread;
-    status s = earlier_inform(r->db, r->problem, &c->target, &c->space, 1, c->strategy, &unread, e);
+    status s = earlier_inform(r->db, r->resumed ? resumption_earlier(r->resumed) : NULL, r->problem, &c->target,
+                              &c->space, 1, c->strategy, &c->earlier, &unread, e);
     if (unread)
         note(c, unread);
     mem_free(unread);
     return s;
+}
+
+static status resume_campaign(struct replayed *c, struct err *e)
+{
+    const struct resumption *r = c->request->resumed;
+    struct strbuf differences = {0};
+    status s = resumption_check(r, c->request, &c->target, &differences, e);
+    if (!s)
+        s = resumption_take_over(r, c->request, c->store, &differences, e);
+    if (!s)
+        c->id = resumption_id(r);
+    if (!s && differences.len)
+        note(c, sb_str(&differences));
+    sb_free(&differences);
+    return s;
+}
+
+static status open_strategy(struct replayed *c, struct err *e)
+{
+    const struct campaign_request *r = c->request;
+    const char *text, *name;
+    if (!r->resumed)
+        return strategy_open(r->strategy ? r->strategy : "local", r->options, r->noptions, &c->space, 1, r->seed,
+                             &c->strategy, e);
+    name = resumption_strategy(r->resumed, &text);
+    return strategy_open_text(name, text, r->options, r->noptions, &c->space, 1, r->seed, &c->strategy, e);
 }
 
 static status open_all(struct replayed *c, struct err *e)
@@ -142,14 +174,13 @@ static status open_all(struct replayed *c, struct err *e)
     if (!s)
         s = open_space(c, e);
     if (!s)
-        s = strategy_open(r->strategy ? r->strategy : "local", r->options, r->noptions, &c->space, 1, r->seed,
-                          &c->strategy, e);
+        s = open_strategy(c, e);
     if (!s && r->db)
         s = store_open(r->db, 60, &c->store, e);
     if (!s)
         s = inform_strategy(c, e);
     if (!s && c->store)
-        s = record_campaign(c, e);
+        s = r->resumed ? resume_campaign(c, e) : record_campaign(c, e);
     c->slots = mem_zalloc((size_t)(s ? 0 : c->kernel->scope.count) + 1, sizeof *c->slots);
     return s;
 }
@@ -163,21 +194,46 @@ static void make_result(const struct replayed *c, const struct replay_evaluation
     r->outcome = v->outcome;
     snprintf(r->reason, sizeof r->reason, "%s", v->reason ? v->reason : "");
     r->time_ms = v->value_ms;
+    r->stage.total = v->seconds;
     if (!x)
         return;
     r->stage = (struct stage_seconds){
-        .compile = x->compile, .load = x->framework, .verify = x->validation, .measure = x->run};
+        .compile = x->compile, .load = x->framework, .verify = x->validation, .measure = x->run, .total = v->seconds};
     r->samples = (struct samples){.regime = REGIME_TRIAL, .ms = c->request->recording->samples + x->first_sample,
                                   .count = (int)x->nsamples};    /* borrowed */
     samples_summarise(&r->samples);
 }
 
-static status store_trial(struct replayed *c, const struct replay_evaluation *v, struct result *r, int64_t *id,
-                          struct err *e)
+/* Takes the row of a trial that was recorded over; *ended: there is nothing to be added to it. */
+static status recall(struct replayed *c, const struct replay_evaluation *v, const char *text, int64_t *id, bool *ended,
+                     struct err *e)
+{
+    struct stored_trial was;
+    bool found;
+    *id = 0;
+    *ended = false;
+    status s = resumption_find(c->request->resumed, c->store, v->number, c->kernel->name, text, &was, &found, e);
+    if (s || !found)
+        return s;
+    *id = was.id;
+    *ended = was.outcome >= 0 && was.outcome != OUTCOME_skipped;
+    if (*ended && (was.outcome != (int)v->outcome || (v->outcome == OUTCOME_ok && was.time_ms != v->value_ms)))
+        s = err_set(e, LATHE_USAGE, "%s is not what it was: trial %lld was %s, %.9g ms, and is %s, %.9g ms",
+                    c->request->recording->path, (long long)v->number, outcome_name((enum outcome)was.outcome),
+                    was.time_ms, outcome_name(v->outcome), v->value_ms);
+    sb_free(&was.configuration);
+    return s;
+}
+
+static status store_trial(struct replayed *c, const struct replay_evaluation *v, const char *text, struct result *r,
+                          int64_t *id, bool *recorded, struct err *e)
 {
     struct trial_record record = {.campaign = c->id, .number = v->number, .kernel = c->kernel, .slots = c->slots,
                                   .choice = v->choice, .image_key = ""};
-    status s = store_trial_begin(c->store, &record, id, e);
+    status s = recall(c, v, text, id, recorded, e);
+    if (s || *recorded)
+        return s;
+    s = *id ? store_trial_again(c->store, *id, 0, e) : store_trial_begin(c->store, &record, id, e);
     return s ? s : store_trial_end(c->store, *id, r, e);
 }
 
@@ -201,9 +257,10 @@ static status on_evaluation(void *ctx, const struct replay_evaluation *v, struct
     make_result(c, v, &r);
     if (space_slots(c->space, v->choice, c->slots, e))
         return e->code;
-    if (c->store)
-        s = store_trial(c, v, &r, &id, e);
     config_print(&text, c->kernel, c->slots, v->choice);
+    bool recorded = false;
+    if (c->store)
+        s = store_trial(c, v, sb_str(&text), &r, &id, &recorded, e);
     if (best) {
         p->best_ms = v->value_ms;
         snprintf(p->best_config, sizeof p->best_config, "%s", sb_str(&text));
@@ -211,7 +268,7 @@ static status on_evaluation(void *ctx, const struct replay_evaluation *v, struct
         c->best_trial = c->store ? id : v->number;
     }
     emit(c, &(struct campaign_event){.kind = CAMPAIGN_TRIAL, .trial = id, .number = v->number, .kernel = c->kernel,
-                                     .config = sb_str(&text), .result = &r});
+                                     .config = sb_str(&text), .result = &r, .recorded = recorded});
     sb_free(&text);
     return s;
 }
@@ -295,6 +352,7 @@ status campaign_replay(const struct campaign_request *r, struct campaign_summary
     if (!s && !c.best_trial && !out->interrupted)
         s = nothing_found(&c, e);
     mem_free(c.slots);
+    json_decref(c.earlier);
     strategy_close(c.strategy);
     space_close(c.space);
     replay_close(c.replay);

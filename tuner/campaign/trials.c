@@ -5,29 +5,11 @@
  * one of ten. Trials run on the device in the order of their numbers among those ready. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "campaign/internal.h"
+#include "campaign/trial_impl.h"
 #include "model/source.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-enum trial_state { TRIAL_COMPILING, TRIAL_READY, TRIAL_RUNNING, TRIAL_ENDED };
-
-struct trial {
-    struct trial *next;
-    struct campaign *c;
-    enum trial_state state;
-    int64_t id, number, slot;
-    const struct entrant *entrant;
-    config_choice *choice;
-    struct value *slots;
-    char *text;                 /* canonical */
-    struct evaluation evaluation;
-    struct compile_answer compiled;
-    struct result result;
-    double begun, compile_seconds;
-    bool compile_cached, retried;
-};
 
 struct run {
     struct campaign *c;
@@ -66,13 +48,6 @@ struct measure_options campaign_trial_options(const struct campaign *c)
 
 /* --- stages --- */
 
-static void end_trial(struct trial *t, enum outcome outcome, const char *reason)
-{
-    t->result.outcome = outcome;
-    snprintf(t->result.reason, sizeof t->result.reason, "%.1590s", reason ? reason : "");
-    t->state = TRIAL_ENDED;
-}
-
 static void on_compiled(void *ctx, const struct compile_answer *a)
 {
     struct trial *t = ctx;
@@ -83,11 +58,11 @@ static void on_compiled(void *ctx, const struct compile_answer *a)
         t->evaluation.image = mem_strdup(a->image);
         t->state = TRIAL_READY;
         return;
-    case COMPILE_REFUSED: end_trial(t, OUTCOME_compile, a->text); return;
-    case COMPILE_TIMED_OUT: end_trial(t, OUTCOME_timeout, a->text); return;
-    case COMPILE_CRASHED: end_trial(t, OUTCOME_compile, a->text); return;
+    case COMPILE_REFUSED: trial_end_as(t, OUTCOME_compile, a->text); return;
+    case COMPILE_TIMED_OUT: trial_end_as(t, OUTCOME_timeout, a->text); return;
+    case COMPILE_CRASHED: trial_end_as(t, OUTCOME_compile, a->text); return;
     case COMPILE_FAILED:
-        end_trial(t, OUTCOME_skipped, a->text);
+        trial_end_as(t, OUTCOME_skipped, a->text);
         if (!t->c->err.code) err_set(&t->c->err, LATHE_COMPILER, "%s", a->text);
         return;
     }
@@ -100,7 +75,7 @@ static void queue_compile(struct trial *t)
     int n;
     struct err e = {0};
     if (source_defines(k, t->slots, &defines, &n, &e)) {
-        end_trial(t, OUTCOME_compile, e.text);
+        trial_end_as(t, OUTCOME_compile, e.text);
         return;
     }
     char *name = mem_printf("%s/%s.cu", t->c->problem->name, k->name);
@@ -117,7 +92,7 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
     if (!r) {
         t->c->device_gone = true;
         err_set(&t->c->err, LATHE_DEVICE, "%s", text);
-        end_trial(t, OUTCOME_skipped, text);
+        trial_end_as(t, OUTCOME_skipped, text);
         return;
     }
     /* A cached image that does not load may be damaged: it is made again, once. */
@@ -144,6 +119,14 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
     t->state = TRIAL_ENDED;
 }
 
+static void set_out(struct trial *t)
+{
+    if (t->entrant->source)
+        queue_compile(t);
+    else
+        t->state = TRIAL_READY;
+}
+
 static status begin(struct run *run, const struct batch_item *item, struct err *e)
 {
     struct campaign *c = run->c;
@@ -156,145 +139,70 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
     t->choice = config_copy(k, item->choice);
     result_init(&t->result);
     status s = trials_slots(c, k, t->choice, &t->slots, e);
-    if (s) goto fail;
+    if (s) goto done;
     struct strbuf text = {0};
     config_print(&text, k, t->slots, t->choice);
     t->text = sb_take(&text);
     t->number = item->space < 0 ? item->number : c->next_number++;
+    bool over;
+    s = trial_recall(t, &over, e);
+    if (s || over) goto done;
     struct trial_record record = {.campaign = c->id, .number = t->number, .kernel = k, .slots = t->slots,
                                   .choice = t->choice, .image_key = ""};
-    s = store_trial_begin(c->store, &record, &t->id, e);
-    if (s) goto fail;
+    if (!t->id) s = store_trial_begin(c->store, &record, &t->id, e);
+    if (s) goto done;
     if (run->last)
         run->last->next = t;
     else
         run->first = t;
     run->last = t;
     run->count++;
+    if (t->state == TRIAL_ENDED) return LATHE_OK;
     struct err own = {0};
     t->evaluation.verify = t->evaluation.checked = k->checked;
     t->evaluation.measure = true;
     t->evaluation.measure_inexact = k->baseline;
     if (item->why)
-        end_trial(t, OUTCOME_constraint, item->why);
+        trial_end_as(t, OUTCOME_constraint, item->why);
     else if (plan_build(c->problem, k, t->slots, &t->evaluation.plan, &own))
-        end_trial(t, OUTCOME_launch, own.text);
-    else if (t->entrant->source)
-        queue_compile(t);
+        trial_end_as(t, OUTCOME_launch, own.text);
+    else if (t->suspect)
+        t->state = TRIAL_HELD;
     else
-        t->state = TRIAL_READY;
+        set_out(t);
     return LATHE_OK;
-fail:
-    mem_free(t->slots);
-    mem_free(t->choice);
-    mem_free(t->text);
-    mem_free(t);
+done:
+    trial_free(t);
     return s;
 }
 
-static void start_next(struct run *run)
+/* Where all that was begun is held, the first of it goes on, alone. */
+static void release_held(struct run *run)
+{
+    for (struct trial *t = run->first; t; t = t->next)
+        if (t->state != TRIAL_HELD) return;
+    if (run->first) set_out(run->first);
+}
+
+/* NOTE: the store knows which trial is on the device before it is: if the machine goes down, that one is the suspect. */
+static status start_next(struct run *run, struct err *e)
 {
     struct campaign *c = run->c;
-    if (executor_busy(c->executor) || c->device_gone) return;
+    if (executor_busy(c->executor) || c->device_gone) return LATHE_OK;
     for (struct trial *t = run->first; t; t = t->next) {
         if (t->state != TRIAL_READY) continue;
+        status s = t->ran ? LATHE_OK : store_trial_runs(c->store, t->id, e);
+        if (s) return s;
+        t->ran = true;
         t->state = TRIAL_RUNNING;
         t->evaluation.options = campaign_trial_options(c);
         executor_evaluate(c->executor, &t->evaluation, c->time_limit, on_evaluated, t);
-        return;
+        return LATHE_OK;
     }
-}
-
-/* --- the end of a trial --- */
-
-static struct leader leader_of(struct trial *t)
-{
-    const struct kernel *k = t->entrant->kernel;
-    return (struct leader){.id = t->id, .kernel = k, .choice = config_copy(k, t->choice),
-                           .image = mem_strdup(t->evaluation.image), .time_ms = t->result.time_ms, .cold_ms = NAN,
-                           .sustained_ms = NAN, .baseline = k->baseline, .checked = k->checked};
-}
-
-static void leader_free(struct leader *l)
-{
-    mem_free(l->choice);
-    mem_free(l->image);
-}
-
-static void keep_leader(struct campaign *c, struct trial *t)
-{
-    double ms = t->result.time_ms;
-    const struct kernel *k = t->entrant->kernel;
-    if (k->baseline) {
-        c->measured_baselines = mem_resize(c->measured_baselines, (size_t)c->nmeasured_baselines + 1,
-                                           sizeof *c->measured_baselines);
-        c->measured_baselines[c->nmeasured_baselines++] = leader_of(t);
-        if (k->checked && t->result.outcome == OUTCOME_ok && !isfinite(c->progress.baseline_ms))
-            c->progress.baseline_ms = ms;
-        return;
-    }
-    if (!k->eligible) return;
-    if (!(c->progress.best_ms <= ms)) {
-        c->progress.best_ms = ms;
-        snprintf(c->progress.best_config, sizeof c->progress.best_config, "%s", t->text);
-        snprintf(c->progress.best_kernel, sizeof c->progress.best_kernel, "%s", k->name);
-    }
-    int at = c->nleaders;
-    while (at > 0 && c->leaders[at - 1].time_ms > ms) at--;
-    int most = c->request->top > 0 ? c->request->top : 1;
-    if (at >= most) return;
-    if (c->nleaders == most) leader_free(&c->leaders[--c->nleaders]);
-    memmove(&c->leaders[at + 1], &c->leaders[at], (size_t)(c->nleaders - at) * sizeof *c->leaders);
-    c->leaders[at] = leader_of(t);
-    c->nleaders++;
-}
-
-/* A kernel that never compiles would use the whole budget up: said once, early. */
-static void warn_if_hopeless(struct campaign *c, const struct trial *t)
-{
-    enum { ENOUGH = 12 };
-    if (c->progress.trials == ENOUGH && c->progress.outcomes[OUTCOME_compile] == ENOUGH)
-        campaign_note(c, "the first %d configurations did not compile; the last one: %.600s", ENOUGH, t->result.reason);
-}
-
-static status close_trial(struct run *run, struct trial *t, struct err *e)
-{
-    struct campaign *c = run->c;
-    t->result.stage.compile = t->compile_seconds;
-    t->result.stage.compile_cached = t->compile_cached;
-    campaign_forget_error(c, &t->result.verification);
-    status s = store_trial_end(c->store, t->id, &t->result, e);
-    if (s) return s;
-    bool baseline = t->entrant->kernel->baseline;
-    if (!baseline) {
-        c->progress.trials++;
-        c->progress.outcomes[t->result.outcome]++;
-        warn_if_hopeless(c, t);
-    }
-    if (t->result.outcome == OUTCOME_ok || (baseline && isfinite(t->result.time_ms))) keep_leader(c, t);
-    if (t->slot >= 0) {
-        double ms = t->result.time_ms;
-        c->known[t->slot] = (struct known){
-            .answer = {t->result.outcome, t->result.outcome == OUTCOME_ok ? ms : NAN, clock_seconds() - t->begun, ms},
-            .ended = true,
-        };
-    }
-    struct campaign_event ev = {.kind = baseline ? CAMPAIGN_BASELINE : CAMPAIGN_TRIAL, .trial = t->id,
-                                .number = t->number, .kernel = t->entrant->kernel, .config = t->text,
-                                .result = &t->result};
-    campaign_emit(c, &ev);
     return LATHE_OK;
 }
 
-static void trial_free(struct trial *t)
-{
-    evaluation_free(&t->evaluation);
-    result_free(&t->result);
-    mem_free(t->slots);
-    mem_free(t->choice);
-    mem_free(t->text);
-    mem_free(t);
-}
+/* --- the end of trials --- */
 
 /* Stores, reports and frees what has ended, in any order. */
 static status reap(struct run *run, struct err *e)
@@ -307,7 +215,7 @@ static status reap(struct run *run, struct err *e)
             at = &t->next;
             continue;
         }
-        status s = close_trial(run, t, e);
+        status s = trial_close(t, e);
         if (s) return s;
         *at = t->next;
         if (run->last == t) run->last = previous;
@@ -324,8 +232,8 @@ static void cut(struct run *run, bool everything)
     compile_farm_cancel(c->farm);
     if (everything) executor_cancel(c->executor);
     for (struct trial *t = run->first; t; t = t->next) {
-        if (t->state == TRIAL_COMPILING || t->state == TRIAL_READY || (everything && t->state == TRIAL_RUNNING))
-            end_trial(t, OUTCOME_skipped, "the campaign ended first");
+        if (t->state <= TRIAL_READY || (everything && t->state == TRIAL_RUNNING))
+            trial_end_as(t, OUTCOME_skipped, "the campaign ended first");
     }
 }
 
@@ -360,11 +268,12 @@ static bool budget_left(const struct campaign *c, const struct run *run)
     return !p->budget_trials || p->trials + run->count < p->budget_trials;
 }
 
+static int window(const struct campaign *c) { return 2 * c->request->compile_workers + 2; }
+
 static status begin_more(struct run *run, struct batch_item *items, int count, int *next, struct err *e)
 {
     struct campaign *c = run->c;
-    int window = 2 * c->request->compile_workers + 2;
-    while (*next < count && run->count < window) {
+    while (*next < count && run->count < window(c)) {
         struct batch_item *item = &items[*next];
         bool baseline = item->space < 0, fresh = true;
         item->slot = -1;
@@ -396,7 +305,9 @@ status trials_run(struct campaign *c, struct batch_item *items, int count, struc
         if (stopping && c->interrupted) cut(&run, true);
         if (!stopping) s = begin_more(&run, items, count, &next, e);
         if (s) break;
-        start_next(&run);
+        if (next >= count || run.count >= window(c)) release_held(&run);
+        s = start_next(&run, e);
+        if (s) break;
         count_stages(&run);
         s = reap(&run, e);
         if (s || (!run.first && (stopping || next >= count))) break;

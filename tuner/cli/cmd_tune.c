@@ -12,15 +12,17 @@
 #include "cli/select.h"
 #include "cli/signals.h"
 #include "cli/tune_replay.h"
+#include "cli/tune_resume.h"
 #include <string.h>
 
 struct tune_args {
     struct spec_args spec;
     const char *device, *strategy, *db, *inputs;
     struct text_list kernels, baselines, options, tolerances;
-    int64_t trials, seed, top, workers;
+    int64_t trials, seed, top, workers, resume;
     double seconds, time_limit;
-    bool quiet, json, sanitize;
+    bool quiet, json, sanitize, force;
+    bool has_device, has_strategy, has_seed, has_inputs, has_top, has_time_limit;
 };
 
 #define AT(member) .offset = offsetof(struct tune_args, member)
@@ -32,26 +34,36 @@ static const struct option_row tune_options[] = {
     {"baseline", .arg = "NAME", .kind = OPTION_TEXTS, AT(baselines),
      .help = "time this baseline beside; may be repeated (default: the specification's usual ones)"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
-     .help = "cuda:N, host, or replay:FILE, a recording (default: the first CUDA GPU, else host)"},
+     .help = "cuda:N, host, or replay:FILE, a recording (default: the first CUDA GPU, else host)",
+     .given = offsetof(struct tune_args, has_device)},
     {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = "local",
-     .help = "how to search: one of those below, or a FILE.lua"},
+     .help = "how to search: one of those below, or a FILE.lua",
+     .given = offsetof(struct tune_args, has_strategy)},
     {"option", .arg = "K=V", .kind = OPTION_TEXTS, AT(options), .help = "an option of the strategy; may be repeated"},
     {"trials", .arg = "N", .kind = OPTION_COUNT, AT(trials), .min = 1, .max = 1000000000,
      .help = "end after N trials (default: 100 if --seconds is not given either)"},
     {"seconds", .arg = "S", .kind = OPTION_SECONDS, AT(seconds), .help = "end after this long: 90, 1.5, 2m, 1h"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1",
-     .help = "of the search: the same seed proposes the same configurations"},
+     .help = "of the search: the same seed proposes the same configurations",
+     .given = offsetof(struct tune_args, has_seed)},
     SPEC_OPTION_ROWS(struct tune_args, spec),
     {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, AT(tolerances),
      .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
     {"inputs", .arg = "CLASS", .kind = OPTION_TEXT, AT(inputs), .initial = "default",
-     .help = "what to verify and time on, one of those below"},
+     .help = "what to verify and time on, one of those below",
+     .given = offsetof(struct tune_args, has_inputs)},
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
-     .help = "how many of the best are measured and verified again at the end; 0: none"},
+     .help = "how many of the best are measured and verified again at the end; 0: none",
+     .given = offsetof(struct tune_args, has_top)},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
      .help = "compilers at the same time (default: one a core, less one)"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
-     .help = "how long one configuration may take before it is killed"},
+     .help = "how long one configuration may take before it is killed",
+     .given = offsetof(struct tune_args, has_time_limit)},
+    {"resume", .arg = "CAMPAIGN", .kind = OPTION_COUNT, AT(resume), .min = 1,
+     .help = "go on with a campaign of the database that was interrupted, killed or failed, or that is to have more trials"},
+    {"force", .kind = OPTION_FLAG, AT(force),
+     .help = "with --resume: although device, driver, compiler, lathe or specification are not what they were"},
     {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
      .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
     {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
@@ -91,6 +103,9 @@ static void tune_help(struct strbuf *b)
 static const char tune_details[] =
     "Ctrl-C ends the campaign with what it has: the result is printed and the exit code is 130. A second Ctrl-C ends "
     "it at once. Either way, everything measured is in the database.\n"
+    "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
+    "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all together), "
+    "--top, --time-limit and --compile-workers may be given anew.\n"
     "Exit code 1: no configuration was valid; the table says why.";
 
 /* "--db x.db" where a suggested command needs it. */
@@ -156,12 +171,29 @@ static bool is_stored(const struct tune_args *args)
     return strcmp(args->db, "none") != 0;
 }
 
-static status run_campaign(const struct cli *cli, const struct tune_args *args, struct problem *p, enum inputs inputs,
-                           const struct replay_input *replay, struct campaign_summary *summary, struct err *e)
+static status run_campaign(const struct cli *cli, const struct tune_args *args, const struct campaign_request *request,
+                           struct campaign_summary *summary, struct err *e)
 {
     struct progress progress;
+    struct campaign_request r = *request;
     progress_init(&progress, stderr, args->quiet);
-    struct campaign_request r = {
+    r.self = cli->self;
+    r.version = cli->version;
+    r.command_line = cli->command_line;
+    r.on_event = progress_event;
+    r.ctx = &progress;
+    struct signals_before before;
+    signals_catch(&before);
+    status s = campaign_run(&r, summary, e);
+    signals_restore(&before);
+    progress_end(&progress);
+    return s;
+}
+
+static struct campaign_request make_request(const struct tune_args *args, struct problem *p, enum inputs inputs,
+                                            const struct replay_input *replay)
+{
+    return (struct campaign_request){
         .problem = p,
         .kernels = (const char *const *)args->kernels.items,
         .nkernels = args->kernels.count,
@@ -177,23 +209,15 @@ static status run_campaign(const struct cli *cli, const struct tune_args *args, 
         .seconds = args->seconds,
         .seed = (uint64_t)args->seed,
         .inputs = inputs,
+        .spec = replay ? NULL : p->path,
+        .settings = args->spec.settings.items,
+        .nsettings = args->spec.settings.count,
         .db = is_stored(args) ? args->db : NULL,
         .compile_workers = (int)args->workers,
         .time_limit = args->time_limit,
         .top = (int)args->top,
-        .self = cli->self,
-        .version = cli->version,
-        .command_line = cli->command_line,
         .sanitize = args->sanitize,
-        .on_event = progress_event,
-        .ctx = &progress,
     };
-    struct signals_before before;
-    signals_catch(&before);
-    status s = campaign_run(&r, summary, e);
-    signals_restore(&before);
-    progress_end(&progress);
-    return s;
 }
 
 /* What is known of a campaign that did not simply succeed is told with its failure. */
@@ -210,7 +234,10 @@ static status conclude(const struct tune_args *args, status s, const struct camp
             return reported;
         }
         if (summary->interrupted)
-            return err_set(e, LATHE_INTERRUPTED, "interrupted; what was measured is campaign %lld of %s", id, args->db);
+            return err_set(e, LATHE_INTERRUPTED,
+                           "interrupted; what was measured is campaign %lld of %s\n`lathe tune --resume %lld --db %s` goes "
+                           "on with it",
+                           id, args->db, id, args->db);
         return s;
     }
     struct err failure = *e;
@@ -238,7 +265,8 @@ static status tune_replay(const struct cli *cli, const struct tune_args *args, e
                         cli->self, &in, e);
     if (s != LATHE_OK)
         return s;
-    s = run_campaign(cli, args, in.problem, inputs, &in, &summary, e);
+    struct campaign_request request = make_request(args, in.problem, inputs, &in);
+    s = run_campaign(cli, args, &request, &summary, e);
     if (is_stored(args)) {
         s = conclude(args, s, &summary, e);
     } else if (s == LATHE_OK || s == LATHE_NOTHING) {
@@ -252,9 +280,55 @@ static status tune_replay(const struct cli *cli, const struct tune_args *args, e
     return s;
 }
 
+/* What a campaign that is resumed cannot be given. */
+static const char *not_with_resume(const struct tune_args *a)
+{
+    return a->spec.name             ? "SPEC"
+           : a->kernels.count       ? "--kernel"
+           : a->baselines.count     ? "--baseline"
+           : a->has_device          ? "--device"
+           : a->has_strategy        ? "--strategy"
+           : a->options.count       ? "--option"
+           : a->has_seed            ? "--seed"
+           : a->spec.sizes.count    ? "--size"
+           : a->spec.wheres.count   ? "--where"
+           : a->spec.settings.count ? "--set"
+           : a->tolerances.count    ? "--tolerance"
+           : a->has_inputs          ? "--inputs"
+           : a->sanitize            ? "--sanitize"
+                                    : NULL;
+}
+
+static status tune_resume(const struct cli *cli, const struct tune_args *args, struct err *e)
+{
+    const char *not = not_with_resume(args);
+    if (not)
+        return err_set(e, LATHE_USAGE, "%s: a campaign that is resumed goes on with what it was begun with", not);
+    if (!is_stored(args))
+        return err_set(e, LATHE_USAGE, "--resume: in which database is it?");
+    struct resume_changes changes = {.trials = args->trials,
+                                     .seconds = args->seconds,
+                                     .top = args->has_top ? args->top : -1,
+                                     .time_limit = args->has_time_limit ? args->time_limit : 0,
+                                     .workers = args->workers,
+                                     .force = args->force};
+    struct resumption *r;
+    status s = resume_load(args->db, args->resume, &changes, cli->self, &r, e);
+    if (s != LATHE_OK)
+        return s;
+    struct campaign_summary summary = {0};
+    s = conclude(args, run_campaign(cli, args, resumption_request(r), &summary, e), &summary, e);
+    resumption_close(r);
+    return s;
+}
+
 static status tune_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct tune_args *args = p;
+    if (args->resume)
+        return tune_resume(cli, args, e);
+    if (args->force)
+        return err_set(e, LATHE_USAGE, "--force: of --resume");
     for (int i = 0; i < args->options.count; i++)
         if (!strchr(args->options.items[i], '=') || args->options.items[i][0] == '=')
             return err_set(e, LATHE_USAGE,
@@ -292,7 +366,8 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
         return s;
     }
     struct campaign_summary summary = {0};
-    s = conclude(args, run_campaign(cli, args, problem, inputs, NULL, &summary, e), &summary, e);
+    struct campaign_request request = make_request(args, problem, inputs, NULL);
+    s = conclude(args, run_campaign(cli, args, &request, &summary, e), &summary, e);
     problem_free(problem);
     return s;
 }

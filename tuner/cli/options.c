@@ -129,6 +129,8 @@ struct parser {
 static status take_option(struct parser *p, const struct option_row *r, const char *attached, struct err *e)
 {
     char what[80];
+    if (r->given)
+        *(bool *)((char *)p->args + r->given) = true;
     if (p->argv[p->at - 1][1] == '-')
         snprintf(what, sizeof what, "--%s", r->name);
     else

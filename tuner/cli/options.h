@@ -39,6 +39,7 @@ struct option_row {
     const char *initial; /* the default as text, shown in the help; NULL: the field stays zero */
     int64_t min, max;    /* OPTION_COUNT; max 0: no limit */
     const char *help;
+    size_t given;        /* of a bool that tells whether the option was there; 0: nobody asks */
 };
 
 /* argv[0] is the first argument after the command's name; args is zeroed memory. *help: --help was given (then nothing

@@ -193,6 +193,12 @@ static void trial(struct progress *p, const struct campaign_event *ev)
 {
     const struct result *r = ev->result;
     struct strbuf b = {0};
+    if (ev->recorded) { /* it was told before */
+        bool best = r->outcome == OUTCOME_ok && (!ev->kernel || ev->kernel->eligible) && !(r->time_ms >= p->best_ms);
+        p->best_ms = best ? r->time_ms : p->best_ms;
+        p->outcomes_seen |= 1u << r->outcome;
+        return;
+    }
     sb_addf(&b, "trial %lld: ", (long long)ev->number);
     if (r->outcome == OUTCOME_ok) {
         bool counts_as_best = (!ev->kernel || ev->kernel->eligible) && !(r->time_ms >= p->best_ms);
@@ -243,7 +249,8 @@ void progress_event(void *ctx, const struct campaign_event *ev)
         started(p, ev);
         break;
     case CAMPAIGN_BASELINE:
-        baseline(p, ev);
+        if (!ev->recorded)
+            baseline(p, ev);
         break;
     case CAMPAIGN_TRIAL:
         trial(p, ev);

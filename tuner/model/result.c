@@ -25,6 +25,7 @@ static int regime_parse(const char *name)
 void result_init(struct result *r)
 {
     *r = (struct result){.outcome = OUTCOME_skipped, .time_ms = NAN};
+    r->stage.total = NAN;
     r->samples.median = r->samples.low = r->samples.high = NAN;
     r->verification.max_abs = r->verification.max_rel = r->verification.frobenius = NAN;
     r->verification.scaled = r->verification.scaled_limit = NAN;

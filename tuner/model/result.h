@@ -46,6 +46,7 @@ struct telemetry {              /* NaN where not known */
 struct stage_seconds {
     double compile, load, verify, measure;
     bool compile_cached;
+    double total;               /* from its begin to its end, as a strategy is told; NaN: not known. Not in the JSON */
 };
 
 struct result {

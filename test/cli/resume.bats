@@ -1,0 +1,189 @@
+# resume.bats: campaigns that are cut off at any moment go on where they were: the same configurations in the same order.
+# LATHE_KILLS (default 6) is how often each campaign is killed; `make kills` has it 50.
+load helper
+load hold
+
+sql() { sqlite3 p.db "$1"; }
+configurations() {
+    sqlite3 "$1" "SELECT number, kernel, configuration FROM trial WHERE role = 'candidate' AND campaign_id = $2 ORDER BY number"
+}
+results() {
+    sqlite3 "$1" "SELECT number, configuration, outcome, time_ms, total_seconds FROM trial WHERE campaign_id = $2
+                  ORDER BY number"
+}
+
+# cut_off MILLISECONDS OPTION...: runs the campaign (its specification may be left out), kills it LATHE_KILLS times, each
+# time within so many milliseconds, resumes it after each, and lets it end at last. $kills: those that hit.
+cut_off() {
+    local longest="$1" left="${LATHE_KILLS:-6}" code
+    shift
+    kills=0
+    RANDOM=${LATHE_SEED:-7}
+    until [ "$(sqlite3 p.db "SELECT state FROM campaign" 2>/dev/null)" = finished ]; do
+        if [ "$(sqlite3 p.db "SELECT count(*) FROM campaign" 2>/dev/null)" = 1 ]; then
+            "$LATHE_BIN" tune --resume 1 --db p.db --quiet >out 2>>log 3>&- &
+        else
+            "$LATHE_BIN" tune "$@" --db p.db --quiet >out 2>>log 3>&- &
+        fi
+        pid=$!
+        if [ "$left" -gt 0 ]; then
+            sleep "$(printf '%d.%03d' $((RANDOM % longest / 1000)) $((RANDOM % (longest < 1000 ? longest : 1000))))"
+            kill -KILL "$pid" 2>/dev/null || true
+        fi
+        ends 2>/dev/null
+        [ "$code" -eq 137 ] || break
+        kills=$((kills + 1))
+        left=$((left - 1))
+        [ ! -s p.db ] || [ "$(sql "PRAGMA integrity_check")" = ok ]
+    done
+    # killed after its end was recorded: there is nothing left to resume
+    [ "$(sql "SELECT state FROM campaign")" != finished ] || code=0
+    [ "$code" -eq 0 ] || { cat log; return 1; }
+}
+
+@test "a recorded device: killed again and again, the campaign is what it is when nobody kills it" {
+    cp "$TREE/test/data/recorded/convolution_milo-A100.t4.json.gz" c.gz
+    local trials=$((50 * ${LATHE_KILLS:-6}))
+    local strategies="genetic"
+    [ "${LATHE_KILLS:-6}" -le 6 ] || strategies="genetic local gp"
+    for strategy in $strategies; do
+        rm -f p.db* a.db*
+        lathe tune --device replay:c.gz --strategy $strategy --trials $trials --seed 3 --db a.db --quiet >/dev/null
+        cut_off 500 --device replay:c.gz --strategy $strategy --trials $trials --seed 3
+        [ "$kills" -ge 2 ]
+        diff <(results a.db 1) <(results p.db 1)
+        [ "$(sql "SELECT state FROM campaign")" = finished ]
+    done
+}
+
+@test "the host device: killed again and again, the same configurations in the same order" {
+    local options="tiny --device host --kernel plain --size M=6 --trials 20 --top 1"
+    cut_off 1000 $options --strategy random --seed 5
+    [ "$kills" -ge 2 ]
+    lathe tune $options --strategy random --seed 5 --db a.db --quiet >/dev/null
+    diff <(configurations a.db 1) <(configurations p.db 1)
+    [ "$(sql "SELECT count(*) FROM trial WHERE outcome IN ('in_flight', 'skipped')")" = 0 ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE final_rank = 1")" = 1 ]
+}
+
+@test "the host device: what was measured before and after is one search, as its replay shows" {
+    local options="tiny --kernel plain --size M=6 --trials 20 --strategy local --seed 2"
+    cut_off 1000 $options --device host --top 1
+    # the strategy in one go, told what the campaign was told
+    lathe tune $options --device replay:p.db#1 --db a.db --quiet >/dev/null
+    diff <(configurations a.db 1) <(configurations p.db 1)
+}
+
+@test "an interrupt, then more of it: nothing runs twice" {
+    order never "device never never"
+    begin
+    until_true 60 test -e held
+    until_true 60 ended 1
+    kill -s INT "$pid"
+    ends
+    [ "$code" -eq 130 ]
+    grep -q 'lathe tune --resume 1 --db p.db' log
+    sql "SELECT id, number, time_ms, started FROM trial WHERE outcome = 'ok'" >before
+    goes_on --time-limit 1
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok timeout ok ok" ]
+    [ -z "$(sql "SELECT id, number, time_ms, started FROM trial" | sort | comm -13 - <(sort before))" ]
+    [ "$(sql "SELECT state FROM campaign")" = finished ]
+}
+
+@test "what was on the device when the power went is tried once more, at the end, alone, and then left" {
+    order never "device never never" never
+    begin
+    until_true 60 test -e held
+    kill -KILL "$pid"
+    ends
+    rm held
+    [ "$(sql "SELECT group_concat(attempts, '') FROM (SELECT attempts FROM trial WHERE number > 0 ORDER BY number)")" = 1100 ]
+    goes_on
+    until_true 60 test -e held
+    grep -q "trial 2 was on the device when the campaign was cut off: it is tried once more" log
+    [ "$(outcomes)" = "ok in_flight ok ok" ]    # all others of its batch have ended
+    kill -KILL "$pid"
+    ends
+    rm held
+    goes_on
+    ends
+    [ "$code" -eq 0 ]
+    [ ! -e held ]                               # it was not met again
+    [ "$(outcomes)" = "ok crash ok ok ok" ]
+    [[ "$(sql "SELECT reason FROM trial WHERE number = 2")" == "it was on the device when the campaign was cut off, and again"* ]]
+}
+
+@test "a campaign that runs is not resumed by another" {
+    order device
+    begin
+    until_true 60 test -e held
+    fails 2 "campaign 1 is running, by process $pid" "$LATHE_BIN" tune --resume 1 --db p.db
+    sql "UPDATE campaign SET coordinator = 'elsewhere' || substr(coordinator, instr(coordinator, ' '))"
+    fails 2 "whether that still runs cannot be told from here" "$LATHE_BIN" tune --resume 1 --db p.db
+    kill -s INT "$pid"
+    ends
+    [ "$code" -eq 130 ]
+}
+
+# small: a finished campaign of four trials over a copy of tiny
+small() {
+    cp -r "$TREE/test/cli/kernels/tiny" mine
+    lathe tune mine --device host --kernel plain --size M=6 --strategy exhaustive --trials 4 --top 1 --db p.db --quiet >out
+}
+
+@test "more trials, another final; what cannot be changed, and campaigns that are done or are not there" {
+    small
+    fails 2 "campaign 1 is finished, with 4 trials" lathe tune --resume 1 --db p.db
+    fails 2 "--trials 3: campaign 1 has 4 already" lathe tune --resume 1 --db p.db --trials 3
+    fails 1 "there is no campaign 2" lathe tune --resume 2 --db p.db
+    fails 6 "there is no such database" lathe tune --resume 1 --db none.db
+    [ ! -e none.db ]
+    fails 2 "--seed: a campaign that is resumed" lathe tune --resume 1 --db p.db --seed 1
+    fails 2 "SPEC: a campaign that is resumed" lathe tune mine --resume 1 --db p.db
+    fails 2 "--force: of --resume" lathe tune mine --force --db p.db
+    lathe tune --resume 1 --db p.db --trials 6 --top 2 --quiet >out
+    [ "$(sql "SELECT budget_trials || ' ' || state || ' ' || resumed FROM campaign")" = "6 finished 1" ]
+    [ "$(sql "SELECT group_concat(number, ' ') FROM (SELECT number FROM trial ORDER BY number)")" = "0 1 2 3 4 5 6" ]
+    lathe tune mine --device host --kernel plain --size M=6 --strategy exhaustive --trials 6 --top 1 --db a.db --quiet >out
+    diff <(configurations a.db 1) <(configurations p.db 1)
+}
+
+@test "another driver, compiler, lathe or specification: refused, and named, unless forced" {
+    small
+    fails_with() { fails 2 "$1" lathe tune --resume 1 --db p.db --trials 5; }
+    cp p.db whole.db
+    sql "UPDATE device SET target = json_set(target, '$.driver', '1.2')"
+    fails_with "its driver is '"
+    cp whole.db p.db
+    sql "UPDATE device SET target = json_set(target, '$.toolchain', 'cc 3')"
+    fails_with "what compiles is '"
+    cp whole.db p.db
+    sql "UPDATE device SET target = json_set(target, '$.limits.sm_count', 7)"
+    fails_with "sm_count is '"
+    cp whole.db p.db
+    sql "UPDATE campaign SET tool_version = 'v0'"
+    fails_with "lathe is '"
+    cp mine/tiny.cu kept.cu
+    echo "// edited" >>mine/tiny.cu
+    fails_with "mine/spec.lua has changed since: plain has another source"
+    [ "$(sql "SELECT resumed FROM campaign")" = 0 ]
+    lathe tune --resume 1 --db p.db --trials 5 --force --quiet >out
+    [[ "$(sql "SELECT note FROM campaign")" == "resumed after trial 4 though lathe is '"*"', and was 'v0'" ]]
+    [ "$(sql "SELECT count(*) FROM source WHERE text LIKE '%edited%'")" = 0 ]
+}
+
+@test "a database of the first version is brought up to date, and loses no row" {
+    gzip -dc "$TREE/test/data/linear-h200.db.gz" >p.db
+    [ "$(sql "PRAGMA user_version")" = 1 ]
+    lathe show 1 --db p.db >/dev/null           # it is read as it is
+    [ "$(sql "PRAGMA user_version")" = 1 ]
+    rows() { for t in campaign trial parameter_value measurement sample verification device problem source; do
+        sql "SELECT '$t', count(*) FROM $t"; done; }
+    rows >before
+    not lathe tune --resume 1 --db p.db --trials 9999999 2>log >out     # there is no such GPU here
+    [ "$(sql "PRAGMA user_version")" = 2 ]
+    diff before <(rows)
+    [ "$(sql "PRAGMA integrity_check")" = ok ]
+}

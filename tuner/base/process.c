@@ -1,0 +1,97 @@
+/* process.c: see process.h. A process id alone is not enough: ids are given again, and begin anew with each boot. */
+#include "base/process.h"
+
+#include "base/mem.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum { WORD = 128 };
+
+struct identity {
+    char host[WORD], boot[WORD], space[WORD], pid[WORD], start[WORD];
+};
+
+/* A word without blanks; "-" if there is none. */
+static void set_word(char out[WORD], const char *text)
+{
+    snprintf(out, WORD, "%s", text);
+    out[strcspn(out, " \t\n")] = 0;
+    if (!*out)
+        snprintf(out, WORD, "-");
+}
+
+static void read_word(const char *path, char out[WORD])
+{
+    char text[WORD] = "";
+    FILE *f = fopen(path, "re");
+    if (f && !fgets(text, sizeof text, f))
+        *text = 0;
+    if (f)
+        fclose(f);
+    set_word(out, text);
+}
+
+/* Field 22 of /proc/PID/stat; the second, the name, may hold blanks and parentheses. */
+static void read_start(const char *pid, char out[WORD])
+{
+    char text[2048] = "", path[WORD + 16];
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = 0;
+    char *at = strrchr(text, ')');
+    for (int i = 2; at && i < 22; i++)
+        at = strchr(at + 1, ' ');
+    set_word(out, at ? at + 1 : "");
+}
+
+static void identify(const char *pid, struct identity *out)
+{
+    struct utsname u = {0};
+    char space[WORD] = "";
+    uname(&u);
+    set_word(out->host, u.nodename);
+    read_word("/proc/sys/kernel/random/boot_id", out->boot);
+    if (readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0)
+        *space = 0;
+    set_word(out->space, space);
+    set_word(out->pid, pid);
+    read_start(pid, out->start);
+}
+
+void process_identity(struct strbuf *b)
+{
+    struct identity i;
+    char pid[32];
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    identify(pid, &i);
+    sb_addf(b, "%s %s %s %s %s", i.host, i.boot, i.space, i.pid, i.start);
+}
+
+static bool differ(const char *a, const char *b) { return strcmp(a, "-") && strcmp(b, "-") && strcmp(a, b); }
+
+enum process_state process_state(const char *identity)
+{
+    struct identity was, now;
+    if (!identity ||
+        sscanf(identity, "%127s %127s %127s %127s %127s", was.host, was.boot, was.space, was.pid, was.start) != 5)
+        return PROCESS_UNKNOWN;
+    identify(was.pid, &now);
+    if (strcmp(was.host, now.host))
+        return PROCESS_UNKNOWN;
+    if (differ(was.boot, now.boot))
+        return PROCESS_GONE;
+    if (differ(was.space, now.space))
+        return PROCESS_UNKNOWN;
+    long pid = atol(was.pid);
+    if (pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH) || differ(was.start, now.start))
+        return PROCESS_GONE;
+    return strcmp(was.start, now.start) || !strcmp(was.start, "-") ? PROCESS_UNKNOWN : PROCESS_RUNS;
+}

@@ -1,0 +1,18 @@
+/* process.h: which process this is, in words that another process can judge later: does it still run? */
+#ifndef LATHE_BASE_PROCESS_H
+#define LATHE_BASE_PROCESS_H
+
+#include "base/strbuf.h"
+
+/* "HOST BOOT NAMESPACE PID START": host name, boot id, PID namespace, process id, and the moment it started (clock ticks
+ * since the boot, proc(5)); "-" for what the system does not tell. */
+void process_identity(struct strbuf *b);
+
+enum process_state {
+    PROCESS_RUNS,
+    PROCESS_GONE,               /* certainly: another process has its number, none has, or the machine was started anew */
+    PROCESS_UNKNOWN,            /* it cannot be told from here: another machine, another container */
+};
+enum process_state process_state(const char *identity);
+
+#endif

@@ -1,0 +1,286 @@
+/* resume.c: see resume.h: what was recorded, read back; and whether the world is still what it was. */
+#include "base/mem.h"
+#include "campaign/resume_impl.h"
+#include "db/query.h"
+#include "model/problem.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct resumption {
+    struct campaign_request request;
+    json_t *facts;              /* query_resumption's; texts of the request are borrowed from it */
+    struct problem *problem;
+    struct recording *recording;
+    struct target target;       /* as recorded */
+    json_t *earlier;            /* what the strategy was told of earlier campaigns */
+    char *db;
+    int64_t id;
+    const char **kernels, **baselines, **options, **settings;
+    char *words;                /* of a database without requests: the options and kernels, cut at blanks */
+};
+
+static const char *text_of(const json_t *j, const char *key)
+{
+    return json_string_value(json_object_get(j, key));
+}
+
+static const char *fact(const struct resumption *r, const char *key)
+{
+    const char *s = text_of(r->facts, key);
+    return s ? s : "";
+}
+
+/* --- reading --- */
+
+/* An array of texts, of borrowed strings. */
+static const char **list_of(const json_t *j, const char *key, int *n)
+{
+    const json_t *list = json_object_get(j, key);
+    *n = (int)json_array_size(list);
+    const char **out = mem_zalloc((size_t)*n + 1, sizeof *out);
+    for (int i = 0; i < *n; i++) {
+        const char *s = json_string_value(json_array_get(list, (size_t)i));
+        out[i] = s ? s : "";
+    }
+    return out;
+}
+
+/* The same of words with blanks between, which are cut apart. */
+static const char **words_of(char *text, int *n)
+{
+    *n = 0;
+    const char **out = mem_zalloc(strlen(text) / 2 + 2, sizeof *out);
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) out[(*n)++] = word;
+    return out;
+}
+
+static void read_request(struct resumption *r)
+{
+    struct campaign_request *q = &r->request;
+    const json_t *j = json_object_get(r->facts, "request");
+    if (json_is_object(j)) {
+        r->kernels = list_of(j, "kernels", &q->nkernels);
+        r->baselines = list_of(j, "baselines", &q->nbaselines);
+        r->options = list_of(j, "options", &q->noptions);
+        r->settings = list_of(j, "settings", &q->nsettings);
+        q->device = text_of(j, "device");
+        q->strategy = text_of(j, "strategy");
+        q->top = (int)json_integer_value(json_object_get(j, "top"));
+        q->time_limit = json_number_value(json_object_get(j, "time_limit"));
+        q->sanitize = json_is_true(json_object_get(j, "sanitize"));
+        q->recorded_space = json_is_true(json_object_get(j, "recorded_space"));
+        q->spec = text_of(j, "specification");
+    } else {                    /* a campaign from before requests were kept */
+        const char *options = fact(r, "options"), *kernels = fact(r, "kernels");
+        size_t n = strlen(options) + 1;
+        r->words = mem_printf("%s %s", options, kernels);
+        r->words[n - 1] = 0;
+        r->options = words_of(r->words, &q->noptions);
+        r->kernels = words_of(r->words + n, &q->nkernels);
+        q->device = r->target.device;
+        q->top = 5;
+    }
+    r->earlier = json_incref(json_object_get(j, "earlier"));
+    if (!r->earlier) r->earlier = json_array();
+    if (!q->strategy) q->strategy = fact(r, "strategy");
+    q->kernels = r->kernels;
+    q->baselines = r->baselines;
+    q->options = (char *const *)r->options;
+    q->settings = (char *const *)r->settings;
+    q->trials = json_integer_value(json_object_get(r->facts, "budget_trials"));
+    q->seconds = json_number_value(json_object_get(r->facts, "budget_seconds"));
+    q->seed = strtoull(fact(r, "seed"), NULL, 10);
+    q->db = r->db;
+    q->resumed = r;
+}
+
+static status read_problem(struct resumption *r, struct err *e)
+{
+    struct problem *p = NULL;
+    const char *name;
+    json_t *value;
+    size_t i;
+    status s = problem_from_json(json_object_get(r->facts, "specification"), r->db, NULL, &p, e);
+    r->problem = r->request.problem = p;
+    if (s) return s;
+    json_object_foreach(json_object_get(r->facts, "size"), name, value)
+        if (!s) s = problem_set_dim(p, name, json_integer_value(value), e);
+    json_array_foreach(json_object_get(r->facts, "restrictions"), i, value)
+        if (!s) s = problem_restrict(p, json_string_value(value), e);
+    const json_t *tolerance = json_object_get(r->facts, "tolerance");
+    if (!s && !p->space_alone) s = tolerance_from_json(tolerance, &p->tolerance, e);
+    int inputs = inputs_parse(fact(r, "inputs"));
+    if (!s && inputs < 0) s = err_set(e, LATHE_STORE, "unknown inputs '%s'", fact(r, "inputs"));
+    r->request.inputs = (enum inputs)inputs;
+    return s;
+}
+
+static status read_recording(struct resumption *r, struct err *e)
+{
+    const char *place = text_of(json_object_get(r->facts, "request"), "recording");
+    if (!place && strcmp(r->target.device, "replay")) return LATHE_OK;
+    if (!place)
+        return err_set(e, LATHE_STORE, "it replayed a recording, and which is not known: it was recorded by an older lathe");
+    status s = recording_open(place, r->request.nkernels ? r->request.kernels[0] : NULL, &r->recording, e);
+    r->request.recording = r->recording;
+    return s;
+}
+
+/* The file has to be there before it is opened for writing, which brings an older one up to date. */
+static status read_facts(struct resumption *r, struct err *e)
+{
+    struct query *q;
+    struct store *store;
+    status s = query_open(r->db, &q, e);
+    if (s) return s;
+    query_close(q);
+    s = store_open(r->db, 60, &store, e);
+    if (s) return s;
+    store_close(store);
+    s = query_open(r->db, &q, e);
+    if (s) return s;
+    s = query_resumption(q, r->id, &r->facts, e);
+    query_close(q);
+    return s;
+}
+
+status resumption_open(const char *db, int64_t id, struct resumption **out, struct err *e)
+{
+    struct resumption *r = mem_zalloc(1, sizeof *r);
+    r->db = mem_strdup(db);
+    r->id = id;
+    status s = read_facts(r, e);
+    if (!s) {
+        s = target_from_json(json_object_get(r->facts, "target"), &r->target, e);
+        if (!s) read_request(r);
+        if (!s) s = read_problem(r, e);
+        if (!s) s = read_recording(r, e);
+        if (s) err_prefix(e, "campaign %lld of %.300s", (long long)id, db);
+    }
+    if (s)
+        resumption_close(r);
+    else
+        *out = r;
+    return s;
+}
+
+void resumption_close(struct resumption *r)
+{
+    if (!r) return;
+    problem_free(r->problem);
+    recording_free(r->recording);
+    json_decref(r->facts);
+    json_decref(r->earlier);
+    mem_free((void *)r->kernels);
+    mem_free((void *)r->baselines);
+    mem_free((void *)r->options);
+    mem_free((void *)r->settings);
+    mem_free(r->words);
+    mem_free(r->db);
+    mem_free(r);
+}
+
+struct campaign_request *resumption_request(struct resumption *r) { return &r->request; }
+const char *resumption_state(const struct resumption *r) { return fact(r, "state"); }
+const json_t *resumption_earlier(const struct resumption *r) { return r->earlier; }
+int64_t resumption_id(const struct resumption *r) { return r->id; }
+int64_t resumption_trials(const struct resumption *r) { return json_integer_value(json_object_get(r->facts, "trials")); }
+double resumption_seconds(const struct resumption *r) { return json_number_value(json_object_get(r->facts, "seconds")); }
+
+const char *resumption_strategy(const struct resumption *r, const char **text)
+{
+    *text = fact(r, "strategy_text");
+    return r->request.strategy;
+}
+
+/* --- what is another now --- */
+
+static void differ(struct strbuf *b, const char *what, const char *recorded, const char *now)
+{
+    if (!strcmp(recorded, now)) return;
+    sb_addf(b, "%s%s is '%.100s', and was '%.100s'", b->len ? "; " : "", what, now, recorded);
+}
+
+static void compare_targets(const struct target *was, const struct target *now, struct strbuf *b)
+{
+    differ(b, "the device", was->name, now->name);
+    differ(b, "its uuid", was->uuid, now->uuid);
+    differ(b, "its architecture", was->arch, now->arch);
+    differ(b, "its driver", was->driver, now->driver);
+    differ(b, "what compiles", was->toolchain, now->toolchain);
+    differ(b, "the machine", was->host, now->host);
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        if (i == LIMIT_memory_bytes) continue;  /* what is free: another each time */
+        char a[32], c[32];
+        snprintf(a, sizeof a, "%lld", (long long)was->limit[i]);
+        snprintf(c, sizeof c, "%lld", (long long)now->limit[i]);
+        differ(b, limit_name((enum limit)i), a, c);
+    }
+}
+
+bool resumption_differs(const struct resumption *r, const struct problem *now, struct strbuf *what)
+{
+    const struct problem *was = r->problem;
+    if (json_equal(was->json, now->json)) return false;
+    size_t before = what->len;
+    for (int i = 0; i < was->nkernels; i++) {
+        int k = problem_find_kernel(now, was->kernels[i].name);
+        const char *a = was->kernels[i].source, *b = k < 0 ? NULL : now->kernels[k].source;
+        if (k >= 0 && (a == b || (a && b && !strcmp(a, b)))) continue;
+        sb_addf(what, "%s%s %s", what->len > before ? ", " : "", was->kernels[i].name,
+                k < 0 ? "is no more" : "has another source");
+    }
+    if (what->len == before) sb_add(what, "it is not the same");
+    return true;
+}
+
+status resumption_check(const struct resumption *r, const struct campaign_request *request, struct target *target,
+                        struct strbuf *differences, struct err *e)
+{
+    compare_targets(&r->target, target, differences);
+    differ(differences, "lathe", fact(r, "tool_version"), request->version);
+    if (differences->len && !request->force)
+        return err_set(e, LATHE_USAGE,
+                       "campaign %lld cannot simply go on: %.1200s\nwhat is measured now may not compare with what was: "
+                       "--force goes on all the same, and says so in the campaign's note",
+                       (long long)r->id, sb_str(differences));
+    memcpy(target->limit, r->target.limit, sizeof target->limit);
+    return LATHE_OK;
+}
+
+status resumption_take_over(const struct resumption *r, const struct campaign_request *request, struct store *store,
+                            const struct strbuf *differences, struct err *e)
+{
+    struct strbuf note = {0};
+    if (differences->len)
+        sb_addf(&note, "resumed after trial %lld though %s", (long long)resumption_trials(r), sb_str(differences));
+    char *text = request_text(request, r->earlier);
+    struct campaign_resumption c = {.budget_trials = request->trials,
+                                    .budget_seconds = request->seconds,
+                                    .used = resumption_seconds(r),
+                                    .request = text,
+                                    .note = note.len ? sb_str(&note) : NULL,
+                                    .force = request->force};
+    status s = store_campaign_resume(store, r->id, &c, e);
+    mem_free(text);
+    sb_free(&note);
+    return s;
+}
+
+status resumption_find(const struct resumption *r, struct store *store, int64_t number, const char *kernel,
+                       const char *configuration, struct stored_trial *out, bool *found, struct err *e)
+{
+    *found = false;
+    if (!r || number > resumption_trials(r)) return LATHE_OK;
+    status s = store_trial_find(store, r->id, number, out, found, e);
+    if (s || !*found || (!strcmp(out->kernel, kernel) && !strcmp(sb_str(&out->configuration), configuration)))
+        return s;
+    err_set(e, LATHE_STRATEGY,
+            "campaign %lld cannot go on: its trial %lld was %.60s %.500s, and the strategy now proposes %.60s %.500s\n"
+            "is it another lathe, or does the script not depend on its seed and results alone?",
+            (long long)r->id, (long long)number, out->kernel, sb_str(&out->configuration), kernel, configuration);
+    sb_free(&out->configuration);
+    *found = false;
+    return e->code;
+}

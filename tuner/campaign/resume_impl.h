@@ -1,0 +1,30 @@
+/* resume_impl.h: resuming, as the files of this room share it: resume.c reads what was recorded, resume_trial.c feeds it back. */
+#ifndef LATHE_CAMPAIGN_RESUME_IMPL_H
+#define LATHE_CAMPAIGN_RESUME_IMPL_H
+
+#include "campaign/resume.h"
+#include "db/store.h"
+
+/* The request as JSON, for the store: what no other column has, and a resumption needs; and what the strategy was told of
+ * earlier campaigns, since the database has more of them later. mem_free it. */
+char *request_text(const struct campaign_request *r, const json_t *earlier);
+
+const char *resumption_strategy(const struct resumption *r, const char **text);
+const json_t *resumption_earlier(const struct resumption *r);    /* never NULL */
+int64_t resumption_id(const struct resumption *r);
+double resumption_seconds(const struct resumption *r);      /* that it took so far */
+
+/* LATHE_USAGE: the device, what compiles for it, or lathe itself are others than were recorded, and the request does not
+ * force it; else in what they differ goes to *differences. The target's limits become the recorded ones, so that the
+ * spaces are the same. */
+status resumption_check(const struct resumption *r, const struct campaign_request *request, struct target *target,
+                        struct strbuf *differences, struct err *e);
+/* Takes the recorded campaign over for this process; the differences are noted with it. LATHE_USAGE: another has it. */
+status resumption_take_over(const struct resumption *r, const struct campaign_request *request, struct store *store,
+                            const struct strbuf *differences, struct err *e);
+
+/* Trial `number` as recorded, if it was; then it has to be this configuration of this kernel: LATHE_STRATEGY. */
+status resumption_find(const struct resumption *r, struct store *store, int64_t number, const char *kernel,
+                       const char *configuration, struct stored_trial *out, bool *found, struct err *e);
+
+#endif

@@ -1,0 +1,35 @@
+/* trial_impl.h: one trial on its way: trials.c takes it through its stages, trial_end.c ends it: stores, counts, tells. */
+#ifndef LATHE_CAMPAIGN_TRIAL_IMPL_H
+#define LATHE_CAMPAIGN_TRIAL_IMPL_H
+
+#include "campaign/internal.h"
+
+/* held: it waits until all others of its batch have ended */
+enum trial_state { TRIAL_HELD, TRIAL_COMPILING, TRIAL_READY, TRIAL_RUNNING, TRIAL_ENDED };
+
+struct trial {
+    struct trial *next;
+    struct campaign *c;
+    enum trial_state state;
+    int64_t id, number, slot;
+    const struct entrant *entrant;
+    config_choice *choice;
+    struct value *slots;
+    char *text;                 /* canonical */
+    struct evaluation evaluation;
+    struct result result;
+    double begun, compile_seconds;
+    bool compile_cached, retried;
+    bool suspect;               /* it was on the device when the campaign was cut off */
+    bool ran;                   /* the store knows that it is on the device */
+};
+
+void trial_end_as(struct trial *t, enum outcome outcome, const char *reason);
+/* Stores how it ended, counts it, tells it. */
+status trial_close(struct trial *t, struct err *e);
+/* If the trial was recorded before the campaign was resumed, takes its row over. *over: it had ended, and is counted and
+ * told as it was. One that was on the device twice when the campaign was cut off ends here, and is to be closed. */
+status trial_recall(struct trial *t, bool *over, struct err *e);
+void trial_free(struct trial *t);
+
+#endif
