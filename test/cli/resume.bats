@@ -150,6 +150,25 @@ small() {
     diff <(configurations a.db 1) <(configurations p.db 1)
 }
 
+@test "what other campaigns find meanwhile does not change what a resumed one proposes" {
+    cat >shift.lua <<'END'
+return strategy { name = "shift", summary = "", run = function(tune, space)
+  for i = 1, 12 do tune.evaluate(space:at(i + #tune.earlier)) end
+end }
+END
+    any() { lathe "$@" >out || [ $? -eq 1 ]; }     # there may be no right one among them
+    local options="tiny --device host --kernel plain --size M=6 --quiet --top 0"
+    any tune $options --strategy exhaustive --trials 3 --db p.db
+    any tune $options --strategy shift.lua --trials 2 --db p.db
+    cp p.db a.db
+    any tune $options --strategy exhaustive --trials 12 --db p.db
+    for db in a.db p.db; do any tune --resume 2 --trials 6 --top 0 --db $db --quiet; done
+    [ "$(configurations a.db 2 | wc -l)" = 6 ]
+    diff <(configurations a.db 2) <(configurations p.db 2)
+    any tune $options --strategy shift.lua --trials 6 --db p.db      # one that begins now does know
+    not diff -q <(configurations a.db 2) <(configurations p.db 4)
+}
+
 @test "another driver, compiler, lathe or specification: refused, and named, unless forced" {
     small
     fails_with() { fails 2 "$1" lathe tune --resume 1 --db p.db --trials 5; }

@@ -83,12 +83,13 @@ static void run_informed(const char *path, const char *body, const char *unread_
     struct strategy *s = NULL;
     const struct proposal *batch;
     struct err err = {0};
+    json_t *told = NULL;
     char *unread = NULL,
          *text = mem_printf("return strategy { name = 'own', run = function(tune, space) %s end }", body);
     int n;
     assert_ok(file_write_atomic(file, text, strlen(text), e));
     assert_ok(strategy_open(file, NULL, 0, spaces, 3, 1, &s, e));
-    assert_ok(earlier_inform(path, here, &target, spaces, 3, s, &unread, e));
+    assert_ok(earlier_inform(path, NULL, here, &target, spaces, 3, s, &told, &unread, e));
     if (unread_words)
         assert_non_null(strstr(unread, unread_words));
     else
@@ -97,6 +98,7 @@ static void run_informed(const char *path, const char *body, const char *unread_
         fail_msg("%s", err.text);
     assert_int_equal(n, 0);
     strategy_close(s);
+    json_decref(told);
     mem_free(unread);
     mem_free(text);
 }
