@@ -108,25 +108,20 @@ describe("transfer", function()
     assert.has_error(function() sequence(transfer, { "then=pso", "each=11" }) end)
   end)
 
-  -- The bottom of the bowl is a neighbour of what is known, and rare among all.
+  -- Of 6561 two are better than the rest, and the best is a neighbour of the one that is known.
   it("lets a descent begin at the best that is known", function()
     for _, other in ipairs { "local", "ils" } do
-      local space = grid(9, 9, 9, 9)
-      local function cost(c)
-        local sum = 1
-        for p, v in ipairs(c.at) do sum = sum + (v - p) ^ 2 end
-        return sum
+      for seed = 1, 10 do
+        local space = grid(9, 9, 9, 9)
+        local near = space:at(3000)
+        local bottom = space:neighbours(near, "adjacent")[1]
+        local function cost(c) return c == bottom and 1 or c == near and 2 or 100 end
+        math.randomseed(seed)
+        local asked, reached = mock.run(transfer, space, { "then=" .. other, "count=1" }, cost, 60,
+                                        { here = here, earlier = { found(space, 3000, 1, 1) } }), false
+        for _, c in ipairs(asked) do reached = reached or c == bottom end
+        assert.is_true(reached, other)
       end
-      local near
-      for i = 1, space:size() do
-        if cost(space:at(i)) == 2 then near = i end
-      end
-      math.randomseed(1)
-      local asked = mock.run(transfer, space, { "then=" .. other, "count=1" }, cost, 60,
-                             { here = here, earlier = { found(space, near, 1, 1) } })
-      local least = math.huge
-      for _, c in ipairs(asked) do least = math.min(least, cost(c)) end
-      assert.are.equal(1, least, other)
     end
   end)
 end)
