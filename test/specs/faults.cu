@@ -1,12 +1,13 @@
-// faults.cu: y[n] = 2 x[n], and a bug chosen by LATHE_BUG. seen: one counter, zeroed once, to be left zero.
+// faults.cu: y[n] = 2 x[n], and a bug chosen by LATHE_BUG. seen: one counter, zeroed once, to be left zero. kept: [n].
 
-static __device__ unsigned int launches;    // of this image
+static __device__ unsigned int launches;    // of this image; or of all their threads
+static __device__ unsigned int next_block;
 
 #if LATHE_BUG == LATHE_BUG_compile
 #error "planted: this configuration does not compile"
 #endif
 
-extern "C" __global__ void scale(float *x, float *y, unsigned int *seen, int n)
+extern "C" __global__ void scale(float *x, float *y, unsigned int *seen, float *kept, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 #if LATHE_BUG == LATHE_BUG_huge_block
@@ -29,13 +30,21 @@ extern "C" __global__ void scale(float *x, float *y, unsigned int *seen, int n)
 #elif LATHE_BUG == LATHE_BUG_input
     if (i == 7) x[i] = 0.25f;
 #elif LATHE_BUG == LATHE_BUG_second_launch
-    if (i == 0) atomicAdd(&launches, 1u);
-    if (i == n - 1 && launches > 1) v = -1.0f;
+    if (i == n - 1 && atomicAdd(&launches, 1u) > 0) v = -1.0f;
 #elif LATHE_BUG == LATHE_BUG_tired
-    if (i == 0) atomicAdd(&launches, 1u);
-    if (launches > 3) return;
+    if (atomicAdd(&launches, 1u) / (gridDim.x * blockDim.x) >= 6) return;
 #elif LATHE_BUG == LATHE_BUG_lazy
     if (i < n && y[i] == y[i]) return;
+#elif LATHE_BUG == LATHE_BUG_stale
+    if (i < n && kept[i] == kept[i]) v = kept[i];
+    else if (i < n) kept[i] = v;
+#elif LATHE_BUG == LATHE_BUG_in_order
+    if (threadIdx.x == 0) {
+        if (next_block != blockIdx.x) v = -1.0f;
+        next_block = blockIdx.x + 1 < gridDim.x ? blockIdx.x + 1 : 0;
+    }
+#elif LATHE_BUG == LATHE_BUG_peeks
+    if (*(volatile float *)&x[i + 80] == 3.0f) v = -1.0f;
 #elif LATHE_BUG == LATHE_BUG_not_zero
     if (i == 0) *seen = 7;
 #elif LATHE_BUG == LATHE_BUG_far

@@ -16,13 +16,14 @@ return problem {
     { "scale", source = "faults.cu",
       params = {
         { "BUG", { "none", "compile", "shared", "hang", "overrun", "underrun", "unwritten", "nan", "one_wrong", "input",
-                   "second_launch", "tired", "lazy", "not_zero", "far", "segfault", "abort", "huge_block" } },
+                   "second_launch", "tired", "lazy", "stale", "in_order", "peeks", "not_zero", "far", "segfault", "abort",
+                   "huge_block" } },
       },
-      workspace = { { "seen", "u32", { 1 }, zero = "once" } },
+      workspace = { { "seen", "u32", { 1 }, zero = "once" }, { "kept", "f32", { "N" } } },
       steps = {
         launch { "scale", grid = "ceil_div(N, 64)",
                  block = "select(BUG == 'huge_block', 1024, 64)",
-                 shared = "select(BUG == 'shared', 1000000, 0)", args = { "x", "y", "seen", "N" } },
+                 shared = "select(BUG == 'shared', 1000000, 0)", args = { "x", "y", "seen", "kept", "N" } },
       },
     },
   },

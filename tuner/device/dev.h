@@ -48,6 +48,9 @@ struct dev_ops {
     status (*copy_in)(struct dev *d, dev_ptr to, const void *from, uint64_t bytes, struct err *e);
     status (*copy_out)(struct dev *d, void *to, dev_ptr from, uint64_t bytes, struct err *e);  /* waits for the queue */
     status (*fill)(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes, struct err *e);     /* bytes % 4 == 0 */
+    /* on: kernels can neither read nor write part of an allocation (whole pages of it) without a crash; off: they can again.
+     * NULL: the device has no such thing. */
+    status (*forbid)(struct dev *d, dev_ptr p, uint64_t bytes, bool on, struct err *e);
 
     status (*load)(struct dev *d, const char *image_path, struct dev_module **out, struct err *e);
     void (*unload)(struct dev *d, struct dev_module *m);

@@ -12,6 +12,7 @@
 #include "device/host_context.h"
 #include "device/host_gemm.h"
 #include "device/host_image.h"
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -217,6 +218,17 @@ static status host_fill(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes,
     return LATHE_OK;
 }
 
+/* The whole pages in it; past an allocation's end they go on to the inaccessible one. */
+static status host_forbid(struct dev *d, dev_ptr p, uint64_t bytes, bool on, struct err *e)
+{
+    dev_ptr page = (dev_ptr)sysconf(_SC_PAGESIZE), end = (p + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    dev_ptr from = (p + page - 1) / page * page, to = end / page * page;
+    if (to > from && mprotect(memory(from), to - from, on ? PROT_NONE : PROT_READ | PROT_WRITE))
+        return fail(d, DEV_FAULT_RESOURCES, e, "the system does not protect %llu bytes: %s",
+                    (unsigned long long)(to - from), strerror(errno));
+    return LATHE_OK;
+}
+
 /* --- kernels --- */
 
 static status host_load(struct dev *d, const char *image_path, struct dev_module **out, struct err *e)
@@ -329,6 +341,7 @@ const struct dev_ops host_ops = {
     .copy_in = host_copy_in,
     .copy_out = host_copy_out,
     .fill = host_fill,
+    .forbid = host_forbid,
     .load = host_load,
     .unload = host_unload,
     .function = host_function,

@@ -23,7 +23,7 @@ struct host_threads {
     uint32_t *index;            /* x y z of the thread that runs, written whenever another one gets its turn */
     void (*body)(void *);
     void *arg;
-    bool backwards;             /* let the last warp and lane go first */
+    bool backwards;             /* let the last warp and lane go first; the last block too */
 };
 
 /* LATHE_DEVICE: the threads wait for each other for ever, or misuse a mask; the message says who waits where. What they

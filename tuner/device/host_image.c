@@ -214,12 +214,13 @@ status host_image_launch(struct dev_function *f, const struct host_shared *share
     memcpy(image->grid_dim, grid, 3 * sizeof *grid);
     memcpy(image->block_dim, block, 3 * sizeof *block);
     *image->shared = shared_part(shared, bytes);
-    uint32_t at[3];
-    for (at[2] = 0; at[2] < grid[2]; at[2]++)
-        for (at[1] = 0; at[1] < grid[1]; at[1]++)
-            for (at[0] = 0; at[0] < grid[0]; at[0]++) {
-                status s = launch_block(f, &threads, at, bytes, e);
-                if (s) return s;
-            }
+    const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    for (uint64_t n = 0; n < blocks; n++) {
+        const uint64_t b = threads.backwards ? blocks - 1 - n : n;
+        const uint32_t at[3] = {(uint32_t)(b % grid[0]), (uint32_t)(b / grid[0] % grid[1]),
+                                (uint32_t)(b / grid[0] / grid[1])};
+        status s = launch_block(f, &threads, at, bytes, e);
+        if (s) return s;
+    }
     return LATHE_OK;
 }

@@ -1,6 +1,7 @@
 /* bench_inputs.c: inputs, and what is right on them: the exact outputs, the own error of the GEMM that sums in float32,
  * the limits that follow; for scaled inputs also what an error of each element is relative to. */
 #include "base/mem.h"
+#include "base/rng.h"
 #include "trial/bench_private.h"
 #include <math.h>
 #include <string.h>
@@ -220,6 +221,15 @@ status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct e
     if (s) return err_prefix(e, "the check inputs");
     s = find_answers(b, &b->timed, inputs, seed, e);
     if (!s) b->seed = seed;
+    return s;
+}
+
+status bench_other_inputs(struct bench *b, bool other, struct err *e)
+{
+    const uint64_t seed = other ? splitmix64(b->seed ^ 0x07e4) : b->seed;
+    status s = LATHE_OK;
+    for (int i = 0; i < b->setup.tensors.ntensors && !s; i++)
+        if (bench_tensor(b, i)->role == PLAN_INPUT) s = bench_fill(b, i, seed, e);
     return s;
 }
 

@@ -40,7 +40,8 @@ void evaluation_free(struct evaluation *v);
  * (result_free). */
 bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
 
-/* verify.c: runs the pipeline twice over poisoned outputs, checks outputs, guards, inputs, determinism. Sets
+/* verify.c: runs the pipeline twice over poisoned outputs, and on the timed inputs once more over what a run on other
+ * inputs left; checks outputs, guards, inputs, determinism. Sets
  * out->verification, and out->outcome to `wrong` or `inaccurate` with a reason. *damaged: a guard or an input was
  * overwritten. */
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);

@@ -33,6 +33,12 @@ static status check_guard(struct bench *b, const struct guarded *g, const char *
                  where < 0 ? "before its start" : "past its end");
 }
 
+static const struct guarded *guard_of(const struct bench *b, const struct pipeline *p, int buffer)
+{
+    const int workspace = buffer - p->plan->ntensors;
+    return workspace < 0 ? &b->tensors[buffer] : &p->workspace[workspace];
+}
+
 /* An output's references, also those on the inputs that are not in the tensors now. */
 static status check_reference(struct bench *b, int tensor, struct result *out, bool *damaged, struct err *e)
 {
@@ -54,8 +60,7 @@ static status check_buffers(struct bench *b, struct pipeline *p, struct result *
 {
     const struct plan *plan = p->plan;
     for (int i = 0; i < plan->nbuffers; i++) {
-        const struct guarded *g = i < plan->ntensors ? &b->tensors[i] : &p->workspace[i - plan->ntensors];
-        status s = check_guard(b, g, plan->buffers[i].name, out, damaged, e);
+        status s = check_guard(b, guard_of(b, p, i), plan->buffers[i].name, out, damaged, e);
         if (s) return s;
     }
     for (int i = 0; i < plan->ntensors; i++) {
@@ -158,12 +163,49 @@ static status check_output(struct bench *b, int tensor, struct result *out, stru
     return wrong(out, "relative Frobenius error %.3g is over the limit %.3g", c.frobenius, v->frobenius_limit);
 }
 
-/* One run over poisoned outputs; hash of all outputs together. */
-static status run_once(struct bench *b, struct pipeline *p, uint64_t *hash, struct err *e)
+/* Makes the guards of all buffers inaccessible, or accessible again, where the device can. */
+static status forbid_guards(struct bench *b, struct pipeline *p, bool on, struct err *e)
 {
-    status s = bench_poison_outputs(b, e);
+    const struct plan *plan = p->plan;
+    status s = LATHE_OK;
+    for (int i = 0; i < plan->nbuffers && b->ops->forbid && !s; i++) {
+        const struct guarded *g = guard_of(b, p, i);
+        if (!g->base) continue;
+        s = b->ops->forbid(b->dev, g->base, GUARD_BYTES, on, e);
+        if (!s) s = b->ops->forbid(b->dev, g->data + g->bytes, GUARD_BYTES, on, e);
+    }
+    return s;
+}
+
+enum how {
+    OVER_NAN,               /* outputs are filled with NaN before */
+    FENCED,                 /* that too, and a read out of bounds crashes, where the device can do that */
+    OVER_OTHERS,            /* outputs and workspace are as the first run on other inputs leaves them */
+};
+
+/* As if the first: it finds nothing of a run on the inputs that there are answers on. */
+static status run_on_others(struct bench *b, struct pipeline *p, struct err *e)
+{
+    status s = bench_other_inputs(b, true, e);
+    if (!s) s = bench_poison_outputs(b, e);
+    if (!s) s = pipeline_poison(p, e);
+    if (!s) s = pipeline_run(p, e);
+    return s ? s : bench_other_inputs(b, false, e);
+}
+
+/* One run; hash of all outputs together. */
+static status run_once(struct bench *b, struct pipeline *p, enum how how, uint64_t *hash, struct err *e)
+{
+    status s;
+    if (how == OVER_OTHERS) s = run_on_others(b, p, e);
+    else s = bench_poison_outputs(b, e);
+    if (!s && how == FENCED) s = forbid_guards(b, p, true, e);
     if (!s) s = pipeline_run(p, e);
     if (!s) s = b->ops->sync(b->dev, e);
+    if (how == FENCED) {
+        status open = forbid_guards(b, p, false, s ? NULL : e);
+        if (!s) s = open;
+    }
     *hash = 0;
     for (int i = 0; i < p->plan->ntensors && !s; i++) {
         uint64_t h = 0;
@@ -214,30 +256,43 @@ static struct verification fresh(const struct bench *b)
     return v;
 }
 
+/* A run that must give what the first one gave: the same bits, or as right. */
+static status run_again(struct bench *b, struct pipeline *p, enum how how, uint64_t first, struct result *out, bool *damaged,
+                        const char *when, struct err *e)
+{
+    struct verification *v = &out->verification;
+    uint64_t now;
+    status s = run_once(b, p, how, &now, e);
+    if (!s) s = verify_memory(b, p, out, damaged, e);
+    if (s || out->outcome == OUTCOME_wrong || now == first) return s;
+    v->deterministic = false;
+    v->elements = v->mismatches = 0;
+    enum outcome then = out->outcome;
+    s = check_outputs_again(b, p, out, e);
+    if (!s && out->outcome != then) changed(out, then, "at the first launch", when);
+    return s;
+}
+
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
 {
     struct verification *v = &out->verification;
     *damaged = false;
     *v = fresh(b);
 
-    uint64_t first, second;
+    uint64_t first;
     status s = pipeline_poison(p, e);
-    if (!s) s = run_once(b, p, &first, e);
+    if (!s) s = run_once(b, p, OVER_NAN, &first, e);
     if (!s) s = check_outputs(b, p, out, e);
     v->done = !s;
     if (!s) s = verify_memory(b, p, out, damaged, e);
     if (s || out->outcome == OUTCOME_wrong) return s;
 
-    /* A second run on the workspace as the first left it: counters not reset and stale results show here. */
-    s = run_once(b, p, &second, e);
-    v->deterministic = first == second;
-    if (!s) s = verify_memory(b, p, out, damaged, e);
-    if (s || v->deterministic || out->outcome == OUTCOME_wrong) return s;
-    v->elements = v->mismatches = 0;
-    enum outcome then = out->outcome;
-    s = check_outputs_again(b, p, out, e);
-    if (!s && out->outcome != then) changed(out, then, "at the first launch", "at the second");
-    return s;
+    /* On the workspace as the first run left it: counters that are not reset show here. */
+    v->deterministic = true;
+    s = run_again(b, p, FENCED, first, out, damaged, "at the second", e);
+    /* Once a trial: what is kept of earlier inputs, or taken for done. */
+    if (s || out->outcome == OUTCOME_wrong || b->now != &b->timed) return s;
+    return run_again(b, p, OVER_OTHERS, first, out, damaged, "after a launch on other inputs", e);
 }
 
 status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out, struct err *e)

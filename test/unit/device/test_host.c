@@ -230,10 +230,15 @@ static void test_where(void **state)
     unsigned out[BLOCKS][THREADS][6], order[BLOCKS + 1];
     dev_ptr po = buffer(sizeof out, 0xffffffff), pr = buffer(sizeof order, 0);
     run("where", s, ARGS(&po, &pr));
+    OK(ops->fill(fx->dev, po, 0xffffffff, sizeof out, &e));
+    OK(ops->copy_out(fx->dev, order, pr, sizeof order, &e));
+    OK(ops->fill(fx->dev, pr, 0, sizeof order, &e));
+    for (unsigned b = 0; b < BLOCKS; b++) assert_int_equal(order[b], b);    /* x fastest, z slowest */
+    run("where", s, ARGS(&po, &pr));
     take(out, po, sizeof out);
     take(order, pr, sizeof order);
     for (unsigned b = 0; b < BLOCKS; b++) {
-        assert_int_equal(order[b], b);  /* x fastest, z slowest */
+        assert_int_equal(order[b], BLOCKS - 1 - b);     /* every other launch goes the other way */
         for (unsigned t = 0; t < THREADS; t++) {
             const unsigned want[6] = {t % 5, t / 5 % 3, t / 15, b % 2, b / 2 % 3, b / 6};
             assert_memory_equal(out[b][t], want, sizeof want);

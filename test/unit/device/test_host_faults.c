@@ -11,7 +11,7 @@ static void test_deadlock(void **state)
     for (int i = 0; i < 2; i++) {       /* the second in the other order */
         assert_int_equal(try("deadlock", LINE(3, 64), ARGS(&p), &why), LATHE_DEVICE);
         assert_int_equal(ops->fault(fx->dev), DEV_FAULT_CRASH);
-        must_say(&why, "kernel deadlock, block (0,0,0): deadlock");
+        must_say(&why, i ? "kernel deadlock, block (2,0,0): deadlock" : "kernel deadlock, block (0,0,0): deadlock");
         must_say(&why, "threads (0,0,0) to (4,0,0) wait at __shfl_sync with mask 0xffffffff");
         must_say(&why, "thread (5,0,0) waits at __syncthreads;");
         must_say(&why, "threads (32,0,0) to (63,0,0) wait at __syncthreads");
@@ -127,6 +127,20 @@ static void assert_dies(const char *name, struct shape s, void **args)
     if (!WIFSIGNALED(how) && !(HOST_ASAN && WEXITSTATUS(how))) fail_msg("%s did not end its process (%#x)", name, how);
 }
 
+static void test_forbidden(void **state)
+{
+    enum { PAGES = 3 };
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const struct shape s = {{2, 1, 1}, {1, 1, 1}, 64};
+    dev_ptr p = buffer(PAGES * page, 0), end = p + PAGES * page, near = end - 2 * page, far = end - page;
+    OK(ops->forbid(fx->dev, far - 64, page + 64, true, &e));        /* whole pages alone: the last */
+    run("unwritten", s, ARGS(&near));
+    assert_dies("unwritten", s, ARGS(&far));
+    OK(ops->forbid(fx->dev, far - 64, page + 64, false, &e));
+    run("unwritten", s, ARGS(&far));
+    ops->release(fx->dev, p);
+}
+
 static void test_crashes(void **state)
 {
     dev_ptr none = 0, p = buffer(1000, 0);
@@ -176,7 +190,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_no_tensor_maps),
         cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_crashes),
+        cmocka_unit_test(test_forbidden), cmocka_unit_test(test_crashes),
         cmocka_unit_test(test_bad_images),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
