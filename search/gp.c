@@ -284,18 +284,6 @@ double gp_variance(const struct gp *g, const struct gp_target *t)
     return g->rows ? sum / (g->rows > 3 ? g->rows - 2 : 1) + 1e-12 : 1;
 }
 
-double gp_mean(const struct gp *g, const struct gp_target *t)
-{
-    struct gp_target data = *t;
-    double sum = 0, weight = 0;
-    data.side[GP_ONE] = 0;
-    for (int row = 0; row < g->rows; row++) {
-        sum += combine(g, &data, row) * g->z[GP_ONE][row];
-        weight += g->z[GP_ONE][row] * g->z[GP_ONE][row];
-    }
-    return weight > 0 ? sum / weight : 0;
-}
-
 double gp_predict(const struct gp *g, int candidate, const struct gp_target *t, double *variance)
 {
     const struct block *b = &g->blocks[candidate / BLOCK];

@@ -58,8 +58,6 @@ struct gp_target {
 /* The signal variance from the rows, > 0: in closed form; two rows are spent on the mean and on the parameters, which a
  * handful of rows would otherwise make look certain. */
 double gp_variance(const struct gp *g, const struct gp_target *t);
-/* The constant mean that is most likely for the sides in t (those of t->side, GP_ONE apart); 0 without rows. */
-double gp_mean(const struct gp *g, const struct gp_target *t);
 /* Of one candidate: the target's deviation from the mean, and the share of the signal variance that is left. */
 double gp_predict(const struct gp *g, int candidate, const struct gp_target *t, double *variance);
 

@@ -13,7 +13,6 @@
 #define CHANCE_MIN 1e-6                 /* nothing is known to be wrong for sure */
 #define SECONDS_MIN 1e-4                /* costs are taken as from here .. */
 #define SECONDS_MAX 1e9                 /* .. to here: the logarithm is used */
-
 #define LEARN_AGAIN 1.15                /* parameters are learned when so many times as much is known */
 
 enum {
@@ -43,12 +42,10 @@ struct model *model_new(const struct space *s, struct rng *r, int candidates)
     int groups = encoding_groups(m->encoding);
     m->gp = gp_new(encoding_coords(m->encoding), encoding_group(m->encoding), groups, MODEL_ROWS);
     m->hyper.weight = mem_zalloc((size_t)groups, sizeof *m->hyper.weight);
+    m->valid_hyper.weight = mem_zalloc((size_t)groups, sizeof *m->valid_hyper.weight);
     m->prior_weight = mem_zalloc((size_t)groups, sizeof *m->prior_weight);
     for (int d = 0; d < groups; d++)
-        m->hyper.weight[d] = m->prior_weight[d] = prior[encoding_of_group(m->encoding, d)];
-    m->valid_hyper.weight = mem_zalloc((size_t)groups, sizeof *m->valid_hyper.weight);
-    for (int d = 0; d < groups; d++)
-        m->valid_hyper.weight[d] = m->prior_weight[d];
+        m->hyper.weight[d] = m->valid_hyper.weight[d] = m->prior_weight[d] = prior[encoding_of_group(m->encoding, d)];
     m->hyper.noise = m->valid_hyper.noise = PRIOR_NOISE;
     m->point = mem_zalloc((size_t)encoding_coords(m->encoding), sizeof *m->point);
     return m;
