@@ -38,8 +38,10 @@ struct prediction {
     double chance;              /* to be right, 1e-6 to 1 */
 };
 
+enum model_kind { MODEL_GP };
+
 /* Both are borrowed. `candidates`: how many configurations are looked at at most, > 0. */
-struct model *model_new(const struct space *s, struct rng *r, int candidates);
+struct model *model_new(enum model_kind kind, const struct space *s, struct rng *r, int candidates);
 void model_free(struct model *m);                   /* NULL is fine */
 
 bool model_is_free(const struct model *m, uint64_t index);

@@ -1,4 +1,4 @@
-/* model_impl.h: what model.c (trials, learning) and model_propose.c (candidates, acquisitions) share. */
+/* model_impl.h: what model.c (trials), model_propose.c (candidates, acquisitions) and the beliefs, model_gp.c, share. */
 #ifndef LATHE_SEARCH_MODEL_IMPL_H
 #define LATHE_SEARCH_MODEL_IMPL_H
 
@@ -15,36 +15,56 @@ struct trial {
     int row;                    /* of the processes; -1: none */
 };
 
-/* The processes have the same rows and candidates. `valid` is used while `judging`: once something failed. */
+struct guess {                  /* of a candidate */
+    double mean, deviation;     /* ln ms; the deviation is > 0 */
+    double chance;              /* to be right, 1e-6 to 1 */
+    double cost;                /* ln s */
+};
+
+/* What a kind of model is made of. A candidate is known by its place in the pool, from 0 in the order added. */
+struct belief {
+    void (*start)(struct model *m);
+    void (*end)(struct model *m);
+    void (*ready)(struct model *m);                 /* brings it up to date: before guesses; some time is known */
+    void (*forget)(struct model *m);                /* all candidates */
+    void (*candidate)(struct model *m);             /* one more, at m->point */
+    void (*assumed)(struct model *m, struct trial *t);  /* t is new */
+    void (*told)(struct model *m, struct trial *t); /* t has just become known */
+    void (*guess)(const struct model *m, int slot, bool cost, struct guess *out);   /* cost: whether it is wanted */
+};
+extern const struct belief model_gp;
+
 struct model {
+    const struct belief *belief;
     const struct space *space;
     struct rng *rng;
     int limit;                  /* candidates looked at */
     struct encoding *encoding;
+    float *point;               /* scratch: one */
+    struct trial *trials;
+    int ntrials, cap, ntold, nok, ntimed;
+    struct index_map trial_of;  /* index -> trial */
+    uint64_t *pool;             /* candidates */
+    int npool, pool_cap;
+    struct index_map slot_of;   /* index -> place in the pool */
+    int sampled;                /* told trials when the pool of a large space was drawn */
+    double slowest;             /* ln ms, of those timed; what a failure without a time counts as */
+
+    /* model_gp.c. The processes have the same rows and candidates. `valid` is used while `judging`: once something
+     * failed. */
     struct gp *gp, *valid;      /* of time and cost; of being right, 0 to 1 (NULL at first) */
     struct gp_hyper hyper, valid_hyper;
     double *prior_weight;       /* one a group */
     bool judging;
-    float *point;               /* scratch: one */
-    struct trial *trials;
-    int ntrials, cap, ntold, nok, ntimed;
     int learned;                /* told trials when the parameters were learned; 0: never */
-    struct index_map trial_of;  /* index -> trial */
-    uint64_t *pool;             /* candidates of the processes, in their order */
-    int npool, pool_cap;
-    struct index_map slot_of;   /* index -> place in the pool */
-    int sampled;                /* told trials when the pool of a large space was drawn */
     struct gp_target value, cost, right; /* what predictions are made of */
     double value_mean, cost_mean, right_mean, value_variance;
-    double slowest;             /* ln ms, of those timed; what a failure without a time counts as */
 };
 
-enum { MODEL_ROWS = 240 };      /* trials that the processes rest on, at most */
-
-/* Learns the parameters if enough is new, and brings the processes up to date. False: no time is known. */
+/* Brings the belief up to date. False: no time is known. */
 bool model_ready(struct model *m);
-/* The chance that a candidate is right, 1e-6 to 1. */
-double model_chance(const struct model *m, int slot);
+/* ln ms that a told trial counts as. */
+double model_target(const struct model *m, const struct trial *t);
 /* Makes the pool: all of a small space, once; of a larger one a sample, anew when half as much again is known. */
 void model_fill_pool(struct model *m);
 /* Adds the neighbours of a trial that runs well to the pool of a space that is not looked at as a whole. */

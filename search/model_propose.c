@@ -22,13 +22,11 @@ int model_slot(struct model *m, uint64_t index)
     if (slot >= 0)
         return slot;
     encoding_point(m->encoding, index, m->point);
-    slot = gp_add_candidate(m->gp, m->point);
-    if (m->judging)
-        gp_add_candidate(m->valid, m->point);
+    m->belief->candidate(m);
     MEM_GROW(m->pool, m->npool, m->pool_cap);
-    m->pool[m->npool++] = index;
-    index_map_put(&m->slot_of, index, slot);
-    return slot;
+    m->pool[m->npool] = index;
+    index_map_put(&m->slot_of, index, m->npool);
+    return m->npool++;
 }
 
 static void add_if_free(struct model *m, uint64_t index)
@@ -85,31 +83,17 @@ void model_pool_around(struct model *m, uint64_t index)
             add_around(m, index);
 }
 
-/* Gives the process of being right the candidates that the other has. */
-static void judge_pool(struct model *m)
-{
-    for (int i = m->judging ? gp_candidates(m->valid) : m->npool; i < m->npool; i++) {
-        encoding_point(m->encoding, m->pool[i], m->point);
-        gp_add_candidate(m->valid, m->point);
-    }
-}
-
 void model_fill_pool(struct model *m)
 {
     if (model_looks_at_all(m)) {
-        judge_pool(m);
         for (uint64_t i = 0; i < space_size(m->space) && m->npool < (int)space_size(m->space); i++)
             model_slot(m, i);
         return;
     }
-    if (m->npool && m->ntold < 1.5 * m->sampled) {
-        judge_pool(m);
+    if (m->npool && m->ntold < 1.5 * m->sampled)
         return;
-    }
     m->sampled = m->ntold;
-    gp_forget_candidates(m->gp);
-    if (m->judging)
-        gp_forget_candidates(m->valid);
+    m->belief->forget(m);
     index_map_clear(&m->slot_of);
     m->npool = 0;
     int leaders[LEADERS], n = find_leaders(m, leaders);
@@ -179,17 +163,15 @@ static double log_improvement(double mean, double deviation, double best)
 
 static double score_of(const struct model *m, const struct acquire *a, int slot, double best)
 {
-    double variance, mean = m->value_mean + gp_predict(m->gp, slot, &m->value, &variance), score;
-    double deviation = sqrt(m->value_variance * variance) + 1e-9, chance = model_chance(m, slot);
-    if (a->kind == ACQUIRE_LCB)
-        mean -= a->kappa * deviation;
+    struct guess g;
+    double score;
+    m->belief->guess(m, slot, a->cost != 0, &g);
+    double mean = a->kind == ACQUIRE_LCB ? g.mean - a->kappa * g.deviation : g.mean;
     if (a->kind == ACQUIRE_EI)
-        score = log_improvement(mean, deviation, best) + log(chance);
+        score = log_improvement(mean, g.deviation, best) + log(g.chance);
     else
-        score = mean < m->slowest ? chance * (m->slowest - mean) - m->slowest : -mean;
-    if (a->cost != 0)
-        score -= a->cost * (m->cost_mean + gp_predict(m->gp, slot, &m->cost, &variance));
-    return score;
+        score = mean < m->slowest ? g.chance * (m->slowest - mean) - m->slowest : -mean;
+    return a->cost != 0 ? score - a->cost * g.cost : score;
 }
 
 bool model_propose(struct model *m, const struct acquire *a, uint64_t *index, double *score)

@@ -232,7 +232,7 @@ static int model_gp(lua_State *L)
     struct model_object *o = lua_newuserdatauv(L, sizeof *o, 0);
     *o = (struct model_object){.object.order = object_order(OBJECT_OTHER, 2 + s->made++), .space = space};
     luaL_setmetatable(L, MODEL);
-    o->model = model_new(s->spaces[space], lua_host_rng(s->host), (int)candidates);
+    o->model = model_new(MODEL_GP, s->spaces[space], lua_host_rng(s->host), (int)candidates);
     s->models++;
     return 1;
 }

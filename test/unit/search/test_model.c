@@ -35,7 +35,7 @@ static struct world open_world(int kernel)
 /* The model borrows the world's generator, so it is made when the world has its place. */
 static void start(struct world *w, int candidates)
 {
-    w->model = model_new(w->space, &w->rng, candidates);
+    w->model = model_new(MODEL_GP, w->space, &w->rng, candidates);
 }
 
 static void close_world(struct world *w)
