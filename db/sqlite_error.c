@@ -2,6 +2,7 @@
  *
  * Every message names the file, what was being done, and what to do next. A failing write leaves the database as it was
  * before that write: the callers roll back, so a message may promise that what was recorded before is kept. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "db/sqlite_util.h"
 
@@ -103,7 +104,7 @@ status sql_fail(const struct sql *c, const char *doing, struct err *e)
             e, LATHE_STORE,
             "%s: another process holds the database locked; waited %.1f s (%s). Let that process end, or give "
             "--db another file",
-            path, c->busy_seconds, doing);
+            path, clock_seconds() - c->busy_since, doing);
     case SQLITE_READONLY: return fail_read_only(c, extended, doing, e);
     case SQLITE_CANTOPEN: return sql_cannot_open(path, sys_errno, e);
     case SQLITE_NOTADB:

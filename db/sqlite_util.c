@@ -4,6 +4,7 @@
  * (2) whose file it is is read before anything is written; (3) a statement is reset on every way out of sql_run and
  * sql_lookup, so that nothing stays locked. */
 #include "db/sqlite_util.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
@@ -62,9 +63,25 @@ static char *sqlite_name(const char *path, bool immutable)
     return sb_take(&b);
 }
 
+/* Called by SQLite with the number of calls before, in one wait; 0: the lock is not waited for any longer. */
+static int on_busy(void *ctx, int calls)
+{
+    const double LONGEST = 0.1;
+    struct sql *c = ctx;
+    double now = clock_seconds(), pause = 0.001 * (1 << (calls < 6 ? calls : 6));
+    if (!calls)
+        c->busy_since = now;
+    double left = c->busy_since + c->busy_seconds - now;
+    if (left <= 0 || (c->stop && c->stop()))
+        return 0;
+    pause = pause > LONGEST ? LONGEST : pause;
+    clock_sleep(pause < left ? pause : left);
+    return 1;
+}
+
 status sql_open(struct sql *c, const char *path, int flags, bool immutable, double busy_seconds, struct err *e)
 {
-    *c = (struct sql){.busy_seconds = busy_seconds > 0 ? busy_seconds : 0};
+    *c = (struct sql){.busy_since = clock_seconds(), .busy_seconds = busy_seconds > 0 ? busy_seconds : 0};
     if (!path || !*path)
         return err_set(e, LATHE_STORE, "no database file is named: give --db a file name");
     status st = sql_check_file(path, e);
@@ -83,8 +100,7 @@ status sql_open(struct sql *c, const char *path, int flags, bool immutable, doub
         sql_close(c);
         return st;
     }
-    double ms = ceil(c->busy_seconds * 1e3);
-    sqlite3_busy_timeout(c->db, ms > 1e9 ? 1000000000 : (int)ms);
+    sqlite3_busy_handler(c->db, on_busy, c);
     return LATHE_OK;
 }
 

@@ -20,6 +20,8 @@ struct sql {
     sqlite3 *db;
     char *path;                         /* as the user gave it, for messages */
     double busy_seconds;                /* how long a lock is waited for */
+    bool (*stop)(void);                 /* true: not any longer; NULL: nobody is asked */
+    double busy_since;                  /* clock_seconds() when the present wait began */
 };
 
 enum sql_kind { SQL_NULL, SQL_INT, SQL_REAL, SQL_TEXT, SQL_UNSIGNED };

@@ -186,6 +186,12 @@ status store_open(const char *path, double busy_seconds, struct store **out, str
     return LATHE_OK;
 }
 
+void store_patience(struct store *s, double seconds, bool (*stop)(void))
+{
+    s->sql.busy_seconds = seconds;
+    s->sql.stop = stop;
+}
+
 void store_close(struct store *s)
 {
     if (!s)

@@ -54,6 +54,7 @@ int main(int argc, char **argv)
 {
     fill_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a reader or a worker that went away is seen by the write that fails */
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow any more */
     mem_on_failure(out_of_memory);
     if (argc >= 3 && !strcmp(argv[1], "worker"))
         return worker_main(argc - 2, argv + 2);

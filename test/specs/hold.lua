@@ -15,7 +15,7 @@ return problem {
   kernels = {
     { "hold", source = "hold.cu",
       params = {
-        { "HOLD", { "never", "device", "compile", "final" } },
+        { "HOLD", { "never", "device", "compile", "final", "breaks" } },
         { "ID", { 1, 2, 3, 4, 5, 6, 7, 8 } },
       },
       steps = { launch { "hold", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N" } } },

@@ -243,6 +243,14 @@ static int default_workers(void)
     return cores > 2 ? (int)cores - 1 : 1;
 }
 
+/* Three quarters of the machine's memory, shared by the compilers; no less than any needs, as far as is known. */
+static int64_t memory_share(int workers)
+{
+    const int64_t LEAST = INT64_C(2) << 30;
+    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4 * 3 / workers;
+    return bytes > LEAST ? bytes : LEAST;
+}
+
 status campaign_open_workers(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
@@ -257,7 +265,9 @@ status campaign_open_workers(struct campaign *c, struct err *e)
     status s = executor_open(&c->loop, r->self, device, &c->executor, &c->target, e);
     if (s) return s;
     int workers = r->compile_workers > 0 ? r->compile_workers : default_workers();
-    s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, COMPILE_SECONDS, &c->farm, e);
+    struct compile_limits limits = {.seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
+                                    .memory = r->compile_memory > 0 ? r->compile_memory : memory_share(workers)};
+    s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, limits, &c->farm, e);
     if (s) return s;
     snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", compile_farm_toolchain(c->farm));
     return check_memory(c, e);
@@ -274,6 +284,7 @@ static status open_all(struct campaign *c, struct err *e)
     if (!s) s = entrants_open(c, e);
     if (!s) s = open_strategy(c, e);
     if (!s) s = r->resumed ? resume_campaign(c, e) : record_campaign(c, e);
+    if (!s) store_patience(c->store, CAMPAIGN_PATIENCE, campaign_interrupted);
     return s;
 }
 

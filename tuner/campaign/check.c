@@ -103,7 +103,8 @@ static status check_arch(const struct check_request *r, uv_loop_t *loop, const c
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int workers = r->workers > 0 ? r->workers : cores > 0 ? (int)cores : 1;
     status s = target_named(arch, &c.target, e);
-    if (!s) s = compile_farm_open(loop, r->self, workers, c.target.arch, false, 300, &c.farm, e);
+    struct compile_limits limits = {.seconds = 300};
+    if (!s) s = compile_farm_open(loop, r->self, workers, c.target.arch, false, limits, &c.farm, e);
     for (int i = 0; i < r->problem->nkernels && !s; i++) {
         const struct kernel *k = &r->problem->kernels[i];
         if (!k->source || (r->kernel && strcmp(r->kernel, k->name) != 0)) continue;

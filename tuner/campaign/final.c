@@ -70,19 +70,23 @@ static status open_image(struct campaign *c, struct leader *l, struct value *slo
     return LATHE_OK;
 }
 
-static status open_entry(struct campaign *c, struct leader *l, struct entry *out, struct err *e)
+status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e)
 {
-    *out = (struct entry){.leader = l};
+    *out = (struct evaluation){.checked = l->checked, .measure_inexact = l->baseline};
     struct value *slots;
     status s = trials_slots(c, l->kernel, l->choice, &slots, e);
     if (s) return s;
-    s = plan_build(c->problem, l->kernel, slots, &out->evaluation.plan, e);
+    s = plan_build(c->problem, l->kernel, slots, &out->plan, e);
     if (!s) s = open_image(c, l, slots, e);
     mem_free(slots);
-    out->evaluation.image = mem_strdup(l->image);
-    out->evaluation.checked = l->checked;
-    out->evaluation.measure_inexact = l->baseline;
+    out->image = mem_strdup(l->image);
     return s;
+}
+
+static status open_entry(struct campaign *c, struct leader *l, struct entry *out, struct err *e)
+{
+    *out = (struct entry){.leader = l};
+    return leader_open(c, l, &out->evaluation, e);
 }
 
 static void close_entry(struct entry *x)

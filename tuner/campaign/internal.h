@@ -14,6 +14,9 @@
 #include "trial/compile_farm.h"
 #include "trial/executor.h"
 
+/* Seconds that a database is waited for which somebody else has locked, once there is something to lose. */
+enum { CAMPAIGN_PATIENCE = 600 };
+
 /* A kernel as this campaign uses it. */
 struct entrant {
     const struct kernel *kernel;
@@ -28,7 +31,7 @@ struct leader {
     config_choice *choice;
     char *image;                /* path */
     double time_ms, cold_ms, sustained_ms;
-    bool baseline, checked, refused;
+    bool baseline, checked, right, refused;
 };
 
 /* What a strategy is told of a configuration it proposed before. */
@@ -66,6 +69,8 @@ struct campaign {
     int nleaders;
     struct leader *measured_baselines;
     int nmeasured_baselines;
+    int failures;               /* trials in a row that crashed, hung or could not be launched */
+    int64_t failed[3];          /* the numbers of the last of them */
     bool device_gone;           /* text in err */
     bool interrupted;
     struct err err;
@@ -114,6 +119,15 @@ status trials_run(struct campaign *c, struct batch_item *items, int count, struc
 status trials_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
                     struct err *e);
 struct measure_options campaign_trial_options(const struct campaign *c);
+
+/* The leader's plan and image, ready to be evaluated; evaluation_free it also where this fails. */
+status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e);
+
+/* health.c: notes how a trial on the device ended. */
+void health_note(struct campaign *c, int64_t number, enum outcome outcome);
+/* After several failures in a row, asks whether the device still computes what was right before; if it does not, three
+ * times in a row, it is taken out: c->device_gone. Only while the device is idle. LATHE_STORE and the like: as others. */
+status health_check(struct campaign *c, struct err *e);
 
 /* final.c: measures leaders and baselines in every regime, verifies the leaders on fresh inputs, ranks them. */
 status final_run(struct campaign *c, int64_t *winner, struct err *e);

@@ -181,6 +181,8 @@ static status open_all(struct replayed *c, struct err *e)
         s = inform_strategy(c, e);
     if (!s && c->store)
         s = r->resumed ? resume_campaign(c, e) : record_campaign(c, e);
+    if (!s && c->store)
+        store_patience(c->store, CAMPAIGN_PATIENCE, campaign_interrupted);
     c->slots = mem_zalloc((size_t)(s ? 0 : c->kernel->scope.count) + 1, sizeof *c->slots);
     return s;
 }

@@ -36,6 +36,8 @@ char *request_text(const struct campaign_request *r, const json_t *earlier)
     json_object_set_new(j, "options", texts((const char *const *)r->options, r->noptions));
     json_object_set_new(j, "top", json_integer(r->top));
     json_object_set_new(j, "time_limit", json_real(r->time_limit));
+    json_object_set_new(j, "compile_seconds", json_real(r->compile_seconds));
+    json_object_set_new(j, "compile_memory", json_integer(r->compile_memory));
     json_object_set_new(j, "sanitize", json_boolean(r->sanitize));
     json_object_set_new(j, "recording", absolute(r->recording ? r->recording->path : NULL));
     json_object_set_new(j, "recorded_space", json_boolean(r->recorded_space));

@@ -68,6 +68,8 @@ static void read_request(struct resumption *r)
         q->strategy = text_of(j, "strategy");
         q->top = (int)json_integer_value(json_object_get(j, "top"));
         q->time_limit = json_number_value(json_object_get(j, "time_limit"));
+        q->compile_seconds = json_number_value(json_object_get(j, "compile_seconds"));
+        q->compile_memory = json_integer_value(json_object_get(j, "compile_memory"));
         q->sanitize = json_is_true(json_object_get(j, "sanitize"));
         q->recorded_space = json_is_true(json_object_get(j, "recorded_space"));
         q->spec = text_of(j, "specification");

@@ -30,7 +30,8 @@ static struct leader leader_of(struct trial *t)
     const struct kernel *k = t->entrant->kernel;
     return (struct leader){.id = t->id, .kernel = k, .choice = config_copy(k, t->choice),
                            .image = mem_strdup(t->evaluation.image), .time_ms = t->result.time_ms, .cold_ms = NAN,
-                           .sustained_ms = NAN, .baseline = k->baseline, .checked = k->checked};
+                           .sustained_ms = NAN, .baseline = k->baseline, .checked = k->checked,
+                           .right = t->result.outcome == OUTCOME_ok};
 }
 
 static void leader_free(struct leader *l)

@@ -110,6 +110,7 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
         t->state = TRIAL_READY;
         return;
     }
+    health_note(t->c, t->number, r->outcome);
     result_free(&t->result);
     t->result = *r;
     struct samples *s = &t->result.samples;
@@ -306,7 +307,8 @@ status trials_run(struct campaign *c, struct batch_item *items, int count, struc
         if (!stopping) s = begin_more(&run, items, count, &next, e);
         if (s) break;
         if (next >= count || run.count >= window(c)) release_held(&run);
-        s = start_next(&run, e);
+        s = health_check(c, e);
+        if (!s) s = start_next(&run, e);
         if (s) break;
         count_stages(&run);
         s = reap(&run, e);

@@ -19,8 +19,8 @@ struct tune_args {
     struct spec_args spec;
     const char *device, *strategy, *db, *inputs;
     struct text_list kernels, baselines, options, tolerances;
-    int64_t trials, seed, top, workers, resume;
-    double seconds, time_limit;
+    int64_t trials, seed, top, workers, resume, compile_memory;
+    double seconds, time_limit, compile_seconds;
     bool quiet, json, sanitize, force;
     bool has_device, has_strategy, has_seed, has_inputs, has_top, has_time_limit;
 };
@@ -57,6 +57,10 @@ static const struct option_row tune_options[] = {
      .given = offsetof(struct tune_args, has_top)},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
      .help = "compilers at the same time (default: one a core, less one)"},
+    {"compile-limit", .arg = "S", .kind = OPTION_SECONDS, AT(compile_seconds),
+     .help = "how long compiling one configuration may take (default 120)"},
+    {"compile-memory", .arg = "MIB", .kind = OPTION_COUNT, AT(compile_memory), .min = 16, .max = 1 << 24,
+     .help = "memory that each process of a compiler may allocate (default: its share of three quarters of the machine's)"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
      .help = "how long one configuration may take before it is killed",
      .given = offsetof(struct tune_args, has_time_limit)},
@@ -105,7 +109,7 @@ static const char tune_details[] =
     "it at once. Either way, everything measured is in the database.\n"
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
     "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all together), "
-    "--top, --time-limit and --compile-workers may be given anew.\n"
+    "--top, --time-limit and how it compiles may be given anew.\n"
     "Exit code 1: no configuration was valid; the table says why.";
 
 /* "--db x.db" where a suggested command needs it. */
@@ -214,6 +218,8 @@ static struct campaign_request make_request(const struct tune_args *args, struct
         .nsettings = args->spec.settings.count,
         .db = is_stored(args) ? args->db : NULL,
         .compile_workers = (int)args->workers,
+        .compile_seconds = args->compile_seconds,
+        .compile_memory = args->compile_memory << 20,
         .time_limit = args->time_limit,
         .top = (int)args->top,
         .sanitize = args->sanitize,
@@ -311,6 +317,8 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
                                      .top = args->has_top ? args->top : -1,
                                      .time_limit = args->has_time_limit ? args->time_limit : 0,
                                      .workers = args->workers,
+                                     .compile_seconds = args->compile_seconds,
+                                     .compile_memory = args->compile_memory << 20,
                                      .force = args->force};
     struct resumption *r;
     status s = resume_load(args->db, args->resume, &changes, cli->self, &r, e);

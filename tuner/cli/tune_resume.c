@@ -57,6 +57,10 @@ static void change(struct campaign_request *q, const struct resume_changes *c)
         q->top = (int)c->top;
     if (c->time_limit > 0)
         q->time_limit = c->time_limit;
+    if (c->compile_seconds > 0)
+        q->compile_seconds = c->compile_seconds;
+    if (c->compile_memory > 0)
+        q->compile_memory = c->compile_memory;
     q->compile_workers = (int)c->workers;
     q->force = c->force;
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { LAST_WORDS = 1200, LINE_LIMIT = 256 * 1024 * 1024 };
 
@@ -29,6 +30,7 @@ struct proc {
 struct child {
     uv_loop_t *loop;
     char *self;
+    bool same;                  /* self is this program */
     char **args;
     struct proc *proc;
     uv_timer_t timer;
@@ -155,11 +157,18 @@ static void on_process_exit(uv_process_t *process, int64_t code, int sig)
 
 /* --- life --- */
 
+static bool is_this_program(const char *path)
+{
+    struct stat a, b;
+    return !stat(path, &a) && !stat("/proc/self/exe", &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 struct child *child_new(uv_loop_t *loop, const char *self, const char *const *args)
 {
     struct child *c = mem_zalloc(1, sizeof *c);
     c->loop = loop;
     c->self = mem_strdup(self);
+    c->same = is_this_program(self);
     int n = 0;
     while (args[n]) n++;
     c->args = mem_zalloc((size_t)n + 3, sizeof *c->args);
@@ -199,7 +208,8 @@ status child_start(struct child *c, struct err *e)
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&p->from},
     };
     /* Detached: its own session, so that Ctrl-C reaches the coordinator alone. It dies with us all the same: PDEATHSIG. */
-    uv_process_options_t options = {.file = c->self,
+    /* NOTE: the file may be deleted or built anew while a campaign runs; its workers are the program that runs it. */
+    uv_process_options_t options = {.file = c->same ? "/proc/self/exe" : c->self,
                                     .args = c->args,
                                     .stdio = stdio,
                                     .stdio_count = 5,

@@ -35,7 +35,7 @@ struct compile_farm {
     char *arch, *dir;
     char toolchain[256];
     bool sanitize;
-    double time_limit;
+    struct compile_limits limits;
     struct worker *workers;
     int nworkers, pending;
     struct queue waiting, cached;   /* to be compiled; found in the cache */
@@ -71,8 +71,8 @@ static void on_compiled(void *ctx, const struct child_answer *a)
     w->job = NULL;
     if (a->end == CHILD_TIMED_OUT) {
         char text[80];
-        snprintf(text, sizeof text, "the compiler took longer than %g s", f->time_limit);
-        job_end(f, j, COMPILE_TIMED_OUT, text, f->time_limit, false);
+        snprintf(text, sizeof text, "the compiler took longer than %g s", f->limits.seconds);
+        job_end(f, j, COMPILE_TIMED_OUT, text, f->limits.seconds, false);
     } else if (a->end == CHILD_DIED) {
         char *text = mem_printf("the compiler died: %s", a->text);
         job_end(f, j, COMPILE_CRASHED, text, 0, false);
@@ -94,8 +94,9 @@ static json_t *compile_request(const struct compile_farm *f, const struct job *j
 {
     json_t *defines = json_array();
     for (int i = 0; i < j->ndefines; i++) json_array_append_new(defines, json_string(j->defines[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:b}", "op", "compile", "source", j->source, "name", j->name,
-                     "defines", defines, "arch", f->arch, "image", j->image, "sanitize", f->sanitize);
+    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:b, s:I}", "op", "compile", "source", j->source, "name", j->name,
+                     "defines", defines, "arch", f->arch, "image", j->image, "sanitize", f->sanitize,
+                     "memory", (json_int_t)f->limits.memory);
 }
 
 static void queue_add(struct queue *q, struct job *j)
@@ -131,7 +132,7 @@ static void pump(struct compile_farm *f)
             continue;
         }
         w->job = j;
-        child_send(w->child, request, f->time_limit, on_compiled, w);
+        child_send(w->child, request, f->limits.seconds, on_compiled, w);
     }
 }
 
@@ -176,7 +177,7 @@ static status ask_toolchain(struct compile_farm *f, struct err *e)
 }
 
 status compile_farm_open(uv_loop_t *loop, const char *self, int workers, const char *arch, bool sanitize,
-                         double time_limit, struct compile_farm **out, struct err *e)
+                         struct compile_limits limits, struct compile_farm **out, struct err *e)
 {
     static const char *const args[] = {"compile", NULL};
     char *dir;
@@ -187,7 +188,7 @@ status compile_farm_open(uv_loop_t *loop, const char *self, int workers, const c
     f->dir = dir;
     f->arch = mem_strdup(arch);
     f->sanitize = sanitize;
-    f->time_limit = time_limit;
+    f->limits = limits;
     f->nworkers = workers < 1 ? 1 : workers;
     f->workers = mem_zalloc((size_t)f->nworkers, sizeof *f->workers);
     for (int i = 0; i < f->nworkers; i++) {

@@ -25,9 +25,15 @@ struct compile_answer {
 };
 typedef void (*compile_done)(void *ctx, const struct compile_answer *a);
 
+/* What one compile may take. A compiler that needs more memory says so itself, or dies. */
+struct compile_limits {
+    double seconds;
+    int64_t memory;                 /* bytes that each of its processes may allocate; 0: no limit */
+};
+
 /* Asks a first worker for the toolchain (blocking): LATHE_COMPILER if there is none. */
 status compile_farm_open(uv_loop_t *loop, const char *self, int workers, const char *arch, bool sanitize,
-                         double time_limit, struct compile_farm **out, struct err *e);
+                         struct compile_limits limits, struct compile_farm **out, struct err *e);
 void compile_farm_close(struct compile_farm *f);
 const char *compile_farm_toolchain(const struct compile_farm *f);
 

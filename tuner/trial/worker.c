@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* --- lines --- */
@@ -67,8 +68,22 @@ static json_t *do_toolchain(const json_t *request)
     return json_pack("{s:b, s:s}", "ok", 1, "toolchain", toolchain);
 }
 
+/* What a compiler may allocate, this process's own and the ones it starts. Private writable memory counts and address
+ * space does not: CUDA's compiler maps a lot that it never uses. */
+static void limit_memory(const json_t *request)
+{
+#ifndef __SANITIZE_ADDRESS__    /* its shadow memory alone would be over any limit */
+    json_int_t bytes = json_integer_value(json_object_get(request, "memory"));
+    struct rlimit limit;
+    if (bytes <= 0 || getrlimit(RLIMIT_DATA, &limit)) return;
+    limit.rlim_cur = limit.rlim_max < (rlim_t)bytes ? limit.rlim_max : (rlim_t)bytes;
+    setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
 static json_t *do_compile(const json_t *request)
 {
+    limit_memory(request);
     const json_t *list = json_object_get(request, "defines");
     int n = (int)json_array_size(list);
     char **defines = mem_zalloc((size_t)n + 1, sizeof *defines);

@@ -4,7 +4,8 @@
  * A worker ends at end of file, and dies with its parent. Nothing it prints on 1 or 2 is part of the protocol.
  *
  *   compile:  {"op":"toolchain","arch"}                         -> {"ok":true,"toolchain"} | {"ok":false,"status","error"}
- *             {"op":"compile","source","name","defines","arch","image","sanitize"}
+ *             {"op":"compile","source","name","defines","arch","image","sanitize",
+ *               "memory": bytes}
  *                                                               -> {"ok":true,"compiled":bool,"log","seconds"} | ...
  *   device:   {"op":"open"}                                     -> {"ok":true,"target"} | ...
  *             {"op":"setup","setup","inputs","seed"}            -> {"ok":true,"reference","sgemm_error","frobenius_limit",

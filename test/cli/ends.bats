@@ -1,0 +1,201 @@
+# ends.bats: what may happen to a campaign from outside: each has a defined end, and nothing that was measured is lost.
+load helper
+load hold
+
+# goes on to its end, and every trial has an outcome of its own
+completes() {
+    goes_on "$@"
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(sql "SELECT state FROM campaign")" = finished ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE outcome IN ('in_flight', 'skipped')")" = 0 ]
+}
+
+# full COMMAND...: a campaign whose database meets its limit under COMMAND, and what is left of it
+full() {
+    local options="mine --device host --kernel plain --size M=6 --strategy exhaustive --trials 30 --top 0 --quiet"
+    cp -r "$TREE/test/cli/kernels/tiny" mine
+    lathe tune $options --db warm.db >out       # images are made: only the database grows now
+    code=0
+    "$@" "$LATHE_BIN" tune $options --db p.db >out 2>log 3>&- || code=$?
+    cat log
+    [ "$code" -eq 6 ]
+    [ "$(sql "PRAGMA integrity_check")" = ok ]
+    local before="$(sql "SELECT count(*) FROM trial WHERE outcome NOT IN ('in_flight', 'skipped')")"
+    [ "$before" -gt 2 ]
+    [ "$before" -lt 30 ]
+    sql "SELECT id, outcome, time_ms, ended FROM trial WHERE outcome NOT IN ('in_flight', 'skipped')" | sort >before
+    "$LATHE_BIN" tune --resume 1 --db p.db --quiet >out
+    [ "$(sql "SELECT state || ' ' || (SELECT count(*) FROM trial WHERE number > 0) FROM campaign")" = "finished 30" ]
+    [ -z "$(sql "SELECT id, outcome, time_ms, ended FROM trial" | sort | comm -13 - before)" ]
+}
+
+@test "the disk is full: said, what was recorded is kept, and it goes on when there is room" {
+    unshare -rm mount -t tmpfs none "$PWD" 2>/dev/null || skip "no file system can be mounted here"
+    cat >small <<'END'
+mkdir disk && mount -t tmpfs -o size=600k none disk
+code=0
+"$1" "${@:2:$#-2}" disk/p.db || code=$?
+cp disk/p.db* .         # as it was left
+exit $code
+END
+    full unshare -rm bash ./small
+    grep -q "p.db: the disk is full (.*everything recorded before it is kept" log
+}
+
+@test "the database may not grow any more: said, what was recorded is kept, and it goes on when it may" {
+    limited() { ( ulimit -f 800; exec "$@" ) }
+    full limited
+    grep -q "p.db: .* (recording .*what was measured is kept: campaign 1" <(tr '\n' ' ' <log)
+}
+
+# locked SECONDS: another process holds the database so long, in the background
+locked() {
+    printf 'BEGIN IMMEDIATE;\n.shell touch locked; sleep %s\nCOMMIT;\n' "$1" | sqlite3 -cmd ".timeout 5000" p.db 3>&- &
+    locker=$!
+    until_true 10 test -e locked
+}
+
+@test "a database that somebody else locks for a while is waited for" {
+    order never never never never
+    begin
+    until_true 60 ended 1
+    locked 3
+    ends
+    wait "$locker"
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok ok ok ok" ]
+}
+
+@test "an interrupt ends the wait for a locked database too, and what was recorded goes on later" {
+    order never "device never"
+    begin
+    until_true 60 test -e held
+    locked 20
+    kill -s INT "$pid"
+    all="$pid"
+    until_true 10 gone $all
+    ends
+    kill "$locker" $(pgrep -P "$locker") 2>/dev/null || true
+    wait "$locker" || true
+    [ "$code" -eq 6 ]
+    grep -q "another process holds the database locked" log
+    [ "$(sql "SELECT state FROM campaign")" = running ]
+    [[ "$(lathe show --db p.db)" == *interrupted* ]]
+    completes --time-limit 1
+    [ "$(outcomes)" = "ok timeout ok" ]
+}
+
+@test "the program's file is deleted while a campaign runs: its workers are still that program" {
+    order never device never
+    cp "$LATHE_BIN" ./program
+    LATHE_BIN="$PWD/program"
+    begin
+    until_true 60 test -e held
+    rm program
+    kill -KILL $(worker device)
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok crash ok" ]
+}
+
+@test "workers cannot be started any more: said, and it goes on when they can" {
+    order never device never
+    begin
+    until_true 60 test -e held
+    # no process more for this user's campaign: its limit on open files is used up
+    prlimit --pid "$pid" --nofile=4:1024
+    kill -KILL $(worker device)
+    ends
+    cat log
+    [ "$code" -eq 4 ]
+    grep -q "cannot start a worker" log
+    [ "$(sql "SELECT state FROM campaign")" = failed ]
+    [ "$(sql "SELECT outcome FROM trial WHERE number = 1")" = ok ]
+    completes --time-limit 1
+}
+
+@test "a clock that jumps changes no number" {
+    cat >jump.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+/* each look at the time of day is years before or after the last one */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    static int (*real)(clockid_t, struct timespec *);
+    static int calls;
+    if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int code = real(id, t);
+    if (id == CLOCK_REALTIME) t->tv_sec += (++calls % 2 ? -1 : 1) * 400000000L;
+    return code;
+}
+END
+    ${CC:-cc} -shared -fPIC -O1 -o jump.so jump.c -ldl
+    order never never "never device" never
+    [ -z "${LATHE_SANITIZE:-}" ] || skip "the sanitizer's library has to be the first"
+    LD_PRELOAD="$PWD/jump.so" begin --time-limit 1
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok ok ok timeout ok" ]
+    [ "$(sql "SELECT max(started) > '2030' AND min(started) < '2024' FROM trial")" = 1 ]    # it did jump
+    [ "$(sql "SELECT seconds BETWEEN 1 AND 100 FROM campaign")" = 1 ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE total_seconds BETWEEN 0 AND 100 AND campaign_seconds BETWEEN 0 AND 100")" = 5 ]
+    [ "$(sql "SELECT min(time_ms > 0) FROM trial WHERE outcome = 'ok'")" = 1 ]
+}
+
+@test "a device that fails three times in a row on what was right before is taken out" {
+    order never breaks never never never never
+    begin
+    ends
+    cat log
+    [ "$code" -eq 4 ]
+    grep -q "host is taken out: it failed three times in a row on a configuration that was right before (trial 1; now crash" log
+    grep -q "trials 2, 3 and 4 may have failed for the device's sake" log
+    [ "$(outcomes)" = "ok crash crash crash" ]
+    [ "$(sql "SELECT state FROM campaign")" = failed ]
+    [[ "$(sql "SELECT note FROM campaign")" == "host is taken out"* ]]
+    rm broken
+    completes
+    [ "$(outcomes)" = "ok crash crash crash ok ok" ]
+}
+
+@test "failures of candidates alone take no device out" {
+    order never "device device device device" never
+    begin --time-limit 0.5
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok timeout timeout timeout timeout ok" ]
+}
+
+# compiler COMMAND: the compiler of hold.bash does that where HOLD is `compile`
+compiler() { sed -i "s|touch compiling; sleep 1000|$1|" c++; }
+
+@test "a compile that takes too long: timeout" {
+    order "compile never"
+    begin --compile-limit 1
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "timeout ok" ]
+    [ "$(sql "SELECT reason FROM trial WHERE number = 1")" = "the compiler took longer than 1 s" ]
+}
+
+@test "a compile that needs too much memory costs one trial" {
+    compiler "head -c 2000000000 /dev/zero \| tail; exit 1"
+    order "compile never"
+    [ -z "${LATHE_SANITIZE:-}" ] || skip "no limit on memory under the sanitizer"
+    begin --compile-memory 600
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "compile ok" ]
+    [[ "$(sql "SELECT reason FROM trial WHERE number = 1")" == *"memory exhausted"* ]]
+}
+
+@test "a compiler that crashes costs one trial" {
+    compiler "kill -SEGV \$\$"
+    order "compile never"
+    begin
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "compile ok" ]
+}
