@@ -11,9 +11,9 @@ return strategy {
   summary = "simulated annealing: steps for the worse are taken, ever more rarely",
   options = {
     kind = choice { "adjacent", "hamming", help = "steps: one step of a parameter, or any other value of it" },
-    starts = integer { 8, min = 1, max = 1000, help = "configurations of which a walk starts at the best" },
-    hot = number { 0.2, min = 1e-6, max = 1000, help = "temperature at first: the share of time that is slower" },
-    cold = number { 0.005, min = 1e-9, max = 1000, help = "temperature at the end of a walk" },
+    starts = integer { 16, min = 1, max = 1000, help = "configurations of which a walk starts at the best" },
+    hot = number { 0.05, min = 1e-6, max = 1000, help = "temperature at first: the share of time that is slower" },
+    cold = number { 0.001, min = 1e-9, max = 1000, help = "temperature at the end of a walk" },
     trials = integer { 100, min = 1, max = 1000000, help = "trials of a walk" },
   },
   run = function(tune, space, opt)

@@ -3,18 +3,19 @@
 -- Each member of a population is a point: a place on every parameter. Its trial point is another member, the best or a
 -- random one, moved by `weight` times the difference of two more; each parameter is taken from there with probability
 -- `crossover`. The nearest valid configuration that is not known is tried, and takes the member's place if it is
--- better. As the population draws together, so do the steps. (Storn, Price: "Differential Evolution", J. Global
--- Optimization 11 (1997) 341-359.)
+-- better. As the population draws together, so do the steps; where nothing better comes for long, all start anew.
+-- (Storn, Price: "Differential Evolution", J. Global Optimization 11 (1997) 341-359.)
 
 return strategy {
   name = "differential_evolution",
   summary = "differential evolution: points move by differences of others",
   options = {
     base = choice { "best", "random", "current", help = "what is moved: the best, any, or the member toward the best" },
-    population = integer { 16, min = 4, max = 100000, help = "members" },
+    population = integer { 8, min = 4, max = 100000, help = "members" },
     batch = integer { 4, min = 1, max = 100000, help = "members that move at once" },
     weight = number { 0.7, min = 0, max = 2, help = "of the difference" },
-    crossover = number { 0.7, min = 0, max = 1, help = "probability that a parameter is taken from the moved point" },
+    crossover = number { 0.9, min = 0, max = 1, help = "probability that a parameter is taken from the moved point" },
+    patience = integer { 80, min = 1, max = 1000000, help = "trials without a new best before a new population" },
   },
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
@@ -39,22 +40,29 @@ return strategy {
         return search:clip(x)
       end
 
-      for k, result in ipairs(search:begin(opt.population)) do
-        members[k] = { x = search:vector(result.config), result = result }
+      local function move(first)
+        local trials, list, to = {}, {}, best()
+        for k = first, math.min(first + opt.batch - 1, #members) do
+          trials[#trials + 1] = trial(members[k], to)
+          list[#list + 1] = search:nearest(trials[#trials])
+        end
+        for k, result in ipairs(search:try_all(search:novel(list))) do
+          if result:better_than(members[first + k - 1].result) then
+            local x = result.config == list[k] and trials[k] or search:vector(result.config)
+            members[first + k - 1] = { x = x, result = result }
+          end
+        end
       end
+
       while true do
-        for first = 1, #members, opt.batch do
-          local trials, list, to = {}, {}, best()
-          for k = first, math.min(first + opt.batch - 1, #members) do
-            trials[#trials + 1] = trial(members[k], to)
-            list[#list + 1] = search:nearest(trials[#trials])
-          end
-          for k, result in ipairs(search:try_all(search:novel(list))) do
-            if result:better_than(members[first + k - 1].result) then
-              local x = result.config == list[k] and trials[k] or search:vector(result.config)
-              members[first + k - 1] = { x = x, result = result }
-            end
-          end
+        for k, result in ipairs(search:begin(opt.population)) do
+          members[k] = { x = search:vector(result.config), result = result }
+        end
+        local leader, idle = best(), 0
+        while idle < opt.patience do
+          for first = 1, #members, opt.batch do move(first) end
+          local now = best()
+          leader, idle = now, now == leader and idle + #members or 0
         end
       end
     end)

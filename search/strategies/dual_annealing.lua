@@ -10,10 +10,10 @@ return strategy {
   name = "dual_annealing",
   summary = "generalized simulated annealing with descents",
   options = {
-    starts = integer { 8, min = 1, max = 1000, help = "configurations of which a walk starts at the best" },
+    starts = integer { 16, min = 1, max = 1000, help = "configurations of which a walk starts at the best" },
     visit = number { 2.62, min = 1.1, max = 2.99, help = "shape of the steps' distribution: larger, a heavier tail" },
-    accept = number { 5, min = 0.01, max = 1000, help = "how seldom steps for the worse are taken" },
-    hot = number { 0.3, min = 1e-6, max = 1000, help = "temperature at first, for lengths and for the share of time" },
+    accept = number { 6, min = 0.01, max = 1000, help = "no step is taken that is slower by more than T / accept" },
+    hot = number { 3, min = 1e-6, max = 1000, help = "temperature at first, for lengths and for the share of time" },
     trials = integer { 100, min = 1, max = 1000000, help = "steps of a walk" },
     kind = choice { "adjacent", "hamming", help = "neighbours: one step of a parameter, or any other value of it" },
     batch = integer { 4, min = 1, max = 100000, help = "neighbours of a kernel asked for at once" },
@@ -30,7 +30,7 @@ return strategy {
       if there:better_than(here) or not here.ok then return true end
       if not there.ok then return false end
       local loss = there.value / here.value - 1
-      return math.random() < (1 + opt.accept * loss / temperature) ^ (-1 / opt.accept)
+      return math.random() < math.max(0, 1 - opt.accept * loss / temperature) ^ (1 / opt.accept)
     end
 
     each_kernel(tune, space, function(search)

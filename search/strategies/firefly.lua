@@ -13,10 +13,10 @@ return strategy {
     population = integer { 16, min = 1, max = 100000, help = "fireflies" },
     batch = integer { 4, min = 1, max = 100000, help = "fireflies that fly at once" },
     pull = number { 1, min = 0, max = 2, help = "share of the way to one that is very near" },
-    absorption = number { 1, min = 0, max = 1000, help = "how fast the pull falls with distance" },
+    absorption = number { 0.3, min = 0, max = 1000, help = "how fast the pull falls with distance" },
     random = number { 0.3, min = 0, max = 1, help = "random part of a flight at first, a share of each range" },
-    cooling = number { 0.9, min = 0, max = 1, help = "what is left of the random part after a round" },
-    rounds = integer { 20, min = 1, max = 100000, help = "of flights, before all but the brightest start elsewhere" },
+    cooling = number { 0.8, min = 0, max = 1, help = "what is left of the random part after a round" },
+    rounds = integer { 10, min = 1, max = 100000, help = "of flights, before all but the brightest start elsewhere" },
   },
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)

@@ -11,9 +11,9 @@ return strategy {
   options = {
     kind = choice { "adjacent", "hamming", help = "neighbours: one step of a parameter, or any other value of it" },
     first = boolean { true, help = "move when a batch has a better one; false: look at all, take the best" },
-    starts = integer { 8, min = 1, max = 1000, help = "configurations of which it starts at the best" },
+    starts = integer { 16, min = 1, max = 1000, help = "configurations of which it starts at the best" },
     batch = integer { 4, min = 1, max = 100000, help = "neighbours of a kernel asked for at once" },
-    kick = integer { 2, min = 1, max = 64, help = "parameters that a kick draws anew" },
+    kick = integer { 1, min = 1, max = 64, help = "parameters that a kick draws anew" },
     patience = integer { 8, min = 1, max = 100000, help = "kicks that led nowhere before a new start" },
   },
   run = function(tune, space, opt)

@@ -2,8 +2,9 @@
 --
 -- A particle is a point, a place on every parameter, with a velocity. Its velocity keeps `inertia` of itself and turns,
 -- by random shares, toward the particle's own best point and toward the swarm's; the nearest valid configuration to
--- where it flies is tried, or one beside it that is not known yet. (Kennedy, Eberhart: "Particle swarm optimization",
--- ICNN (1995) 1942-1948; inertia and pulls that converge: Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 (2002) 58-73.)
+-- where it flies is tried, or one beside it that is not known yet. Where nothing better comes for long, a new swarm
+-- begins. (Kennedy, Eberhart: "Particle swarm optimization", ICNN (1995) 1942-1948; inertia and pulls that converge:
+-- Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 (2002) 58-73.)
 
 return strategy {
   name = "pso",
@@ -11,13 +12,14 @@ return strategy {
   options = {
     particles = integer { 16, min = 1, max = 100000, help = "of the swarm" },
     batch = integer { 4, min = 1, max = 100000, help = "particles that fly at once" },
-    inertia = number { 0.73, min = 0, max = 1, help = "share of the velocity that is kept" },
+    inertia = number { 0.5, min = 0, max = 1, help = "share of the velocity that is kept" },
     own = number { 1.5, min = 0, max = 4, help = "pull of the particle's own best" },
     all = number { 1.5, min = 0, max = 4, help = "pull of the swarm's best" },
+    patience = integer { 80, min = 1, max = 1000000, help = "trials without a new best before a new swarm" },
   },
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
-      local axes, swarm, best = search:axes(), {}, nil
+      local axes, swarm, best, idle = search:axes(), {}, nil, 0
 
       local function fly(p)
         for i = 1, #axes do
@@ -32,25 +34,29 @@ return strategy {
         if not p.best or result:better_than(p.best.result) then
           p.best = { x = table.move(p.x, 1, #p.x, 1, {}), result = result }
         end
-        if not best or result:better_than(best.result) then best = p.best end
+        idle = idle + 1
+        if not best or result:better_than(best.result) then best, idle = p.best, 0 end
       end
 
-      for k, result in ipairs(search:begin(opt.particles)) do
-        swarm[k] = { x = search:vector(result.config), v = {} }
-        for i, axis in ipairs(axes) do swarm[k].v[i] = (math.random() - 0.5) * 0.5 * #axis.values end
-        saw(swarm[k], result)
-      end
       while true do
-        for first = 1, #swarm, opt.batch do
-          local list = {}
-          for k = first, math.min(first + opt.batch - 1, #swarm) do
-            fly(swarm[k])
-            list[#list + 1] = search:nearest(swarm[k].x)
-          end
-          for k, result in ipairs(search:try_all(search:novel(list))) do
-            local p = swarm[first + k - 1]
-            if result.config ~= list[k] then p.x = search:vector(result.config) end
-            saw(p, result)
+        best, idle = nil, 0
+        for k, result in ipairs(search:begin(opt.particles)) do
+          swarm[k] = { x = search:vector(result.config), v = {} }
+          for i, axis in ipairs(axes) do swarm[k].v[i] = (math.random() - 0.5) * 0.5 * #axis.values end
+          saw(swarm[k], result)
+        end
+        while idle < opt.patience do
+          for first = 1, #swarm, opt.batch do
+            local list = {}
+            for k = first, math.min(first + opt.batch - 1, #swarm) do
+              fly(swarm[k])
+              list[#list + 1] = search:nearest(swarm[k].x)
+            end
+            for k, result in ipairs(search:try_all(search:novel(list))) do
+              local p = swarm[first + k - 1]
+              if result.config ~= list[k] then p.x = search:vector(result.config) end
+              saw(p, result)
+            end
           end
         end
       end
