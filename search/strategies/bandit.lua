@@ -12,7 +12,8 @@ local options = {
 }
 local names = { "annealing", "basin_hopping", "differential_evolution", "dual_annealing", "firefly", "genetic", "ils",
                 "local", "pso", "tabu" }
-local defaults = { basin_hopping = true, differential_evolution = true, dual_annealing = true, genetic = true, tabu = true }
+local defaults = { basin_hopping = true, differential_evolution = true, dual_annealing = true, genetic = true,
+                   tabu = true }
 for _, name in ipairs(names) do
   options[name] = boolean { defaults[name] or false, help = "whether " .. name .. " is an arm" }
 end
