@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include <lauxlib.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ static const char TOOLBOX[] = {
 #include "search/toolbox.lua.inc"
     , 0};
 
-/* Process-wide because a signal handler sets it. */
-static volatile sig_atomic_t interrupted;
+/* Process-wide because a signal handler sets it; atomic because hosts may run on several threads. */
+static atomic_int interrupted;
 
 void lua_host_interrupt(void)
 {

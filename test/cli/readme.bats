@@ -13,10 +13,10 @@ commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 
     while IFS= read -r line; do
         # no GPU here: the campaigns are made small; everything else runs as written
         case $line in
+            "lathe compare"* | "lathe tune-strategy"*) line="${line/ test/ $TREE/test}" ;;
             "lathe tune --resume"*) line="${line/--trials 400/--trials 6}" ;;
             "lathe tune"*"--size"*) line="${line/--seconds 60/--trials 3} --device host" ;;
             "lathe tune"*) line="${line/--trials 300/--trials 4} --device host --size M=8,N=16,K=32" ;;
-            "lathe compare"*) line="${line/ test/ $TREE/test}" ;;
             "lathe verify"*) line="$line --device host" ;;
             "lathe check"*) line="${line/sm_80/host}"; line="${line/--sample 20/--sample 2}" ;;
         esac

@@ -8,14 +8,14 @@
 #include "campaign/resume_impl.h"
 #include "device/dev.h"
 #include <math.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { DEFAULT_TRIALS = 100, TICK_MS = 200, COMPILE_SECONDS = 120 };
 
 /* Set by a signal handler, read between turns of the loop; a process runs one campaign at a time. */
-static volatile sig_atomic_t interrupt_flag;
+static atomic_int interrupt_flag;
 
 void campaign_interrupt(void)
 {

@@ -8,13 +8,14 @@
 #include "base/mem.h"
 #include "campaign/campaign.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct crowd {
     struct contest *c;
     pthread_mutex_t lock;
     int next, done;             /* the run to be taken next; how many are done */
     int told;                   /* runs before this one were given to on_run */
-    bool ended;                 /* no further run begins */
+    atomic_bool ended;          /* no further run begins, and those that run end; also read without the lock */
     bool refused;               /* on_run failed: it is not called again */
     status status;
     struct err e;
@@ -35,14 +36,9 @@ static double cost_without_search(const struct recorded *c)
 
 static bool must_stop(struct crowd *w)
 {
-    pthread_mutex_lock(&w->lock);
-    w->ended = w->ended || campaign_interrupted();
-    bool ended = w->ended;
-    pthread_mutex_unlock(&w->lock);
-    return ended;
+    return w->ended || campaign_interrupted();
 }
 
-/* The lock is taken once in a while only: evaluations are shorter than a turn at it. */
 static bool is_over(void *ctx)
 {
     struct one *o = ctx;
@@ -50,7 +46,7 @@ static bool is_over(void *ctx)
     const struct contest_run *r = o->run;
     if (r->elapsed >= s->to * CONTEST_MARGIN && (double)r->evaluations >= (double)s->last * CONTEST_MARGIN)
         return true;
-    return r->evaluations % 64 == 0 && must_stop(o->crowd);
+    return must_stop(o->crowd);
 }
 
 static status on_evaluation(void *ctx, const struct replay_evaluation *v, struct err *e)

@@ -3,8 +3,9 @@
 
 #include "base/mem.h"
 #include <math.h>
+#include <string.h>
 
-enum { WIDTH = 900, LEFT = 60, TOP = 20, PLOT_WIDTH = 560, PLOT_HEIGHT = 400, ROW = 18, COLOURS = 10 };
+enum { LEGEND = 60, LETTER = 7, LEFT = 60, TOP = 20, PLOT_WIDTH = 560, PLOT_HEIGHT = 400, ROW = 18, COLOURS = 10 };
 #define LOWEST -1.0             /* of the drawing: curves below are cut off there */
 
 /* Told apart by people of any colour vision: Paul Tol's "bright" and "muted", then dashed. */
@@ -70,9 +71,13 @@ void comparison_svg(const struct comparison *c, struct strbuf *b)
         for (int i = 0; c->result->standings[k].whole && i < SCORE_POSITIONS; i++)
             lowest = fmin(lowest, c->result->standings[k].curve[i]);
     lowest = fmax(floor(lowest * 5) / 5, LOWEST);
+    size_t longest = 0;
+    for (int k = 0; k < c->contest->nstrategies; k++)
+        longest = longest > strlen(c->contest->strategies[k].label) ? longest : strlen(c->contest->strategies[k].label);
+    int width = LEFT + PLOT_WIDTH + LEGEND + LETTER * ((int)longest + 8);
     int list = TOP + ROW * c->result->nstandings + ROW, plot = TOP + PLOT_HEIGHT + 50;
     sb_addf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-               "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", WIDTH,
+               "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", width,
             list > plot ? list : plot);
     axes(b, lowest);
     for (int place = 0; place < c->result->nstandings; place++)

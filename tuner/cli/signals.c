@@ -2,6 +2,7 @@
 #include "cli/signals.h"
 
 #include "campaign/campaign.h"
+#include <errno.h>
 #include <unistd.h>
 
 /* Signals that arrived. Global because a signal handler has no other memory. */
@@ -10,12 +11,14 @@ static volatile sig_atomic_t signals_seen;
 static void on_signal(int number)
 {
     static const char ending[] = "\nending: what is running is finished or dropped; once more to end at once\n";
+    int kept = errno;           /* of what the signal came into */
     if (++signals_seen > 1)
         _exit(130);
     campaign_interrupt();
     int from = isatty(STDERR_FILENO) ? 0 : 1;   /* a terminal may be in the middle of its live line */
-    if (write(STDERR_FILENO, ending + from, sizeof ending - 1 - (size_t)from) < 0)
-        return; /* nothing to be done about a terminal that is gone */
+    ssize_t written = write(STDERR_FILENO, ending + from, sizeof ending - 1 - (size_t)from);
+    (void)written;              /* nothing to be done about a terminal that is gone */
+    errno = kept;
 }
 
 static const int caught[SIGNALS_CAUGHT] = {SIGINT, SIGTERM, SIGHUP};
