@@ -11,6 +11,16 @@ static bool positional(const struct option_row *r)
     return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED;
 }
 
+/* Bytes of the first word; of one that is longer than a line, as lists of choices may be, up to the last | that fits. */
+static int word_length(const char *text, int room)
+{
+    int len = (int)strcspn(text, " \n");
+    for (int part = room; len > room && part > 0; part--)
+        if (text[part - 1] == '|')
+            return part;
+    return len;
+}
+
 /* Appends words of `text`, breaking lines before `WIDTH`; `at` is the column already reached on this line, `indent`
  * where the next lines begin. A newline in the text starts a new line there. */
 static void wrap(struct strbuf *b, const char *text, int at, int indent)
@@ -24,7 +34,7 @@ static void wrap(struct strbuf *b, const char *text, int at, int indent)
             text++;
             continue;
         }
-        int len = (int)strcspn(text, " \n");
+        int len = word_length(text, WIDTH - indent);
         if (!fresh && at + 1 + len > WIDTH) {
             sb_addf(b, "\n%*s", indent, "");
             at = indent;

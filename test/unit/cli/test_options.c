@@ -241,6 +241,10 @@ static void help_text(void **state)
     assert_string_equal(b.s, "  --x                   many words, more than fit on a single line of eighty\n"
                              "                        columns, so that the text goes on below\n");
     sb_free(&b);
+    help_row(&b, "--c", "one of: aaaaaaaaaaaaaaaaaaa|bbbbbbbbbbbbbbbbbbb|cccccccccccccccccccc|dd and so on");
+    assert_string_equal(b.s, "  --c                   one of: aaaaaaaaaaaaaaaaaaa|bbbbbbbbbbbbbbbbbbb|\n"
+                             "                        cccccccccccccccccccc|dd and so on\n");
+    sb_free(&b);
     help_row(&b, "--a-long-option VALUE-OF-IT", "text");
     assert_string_equal(b.s, "  --a-long-option VALUE-OF-IT\n                        text\n");
     sb_free(&b);
