@@ -11,7 +11,7 @@ static bool positional(const struct option_row *r)
     return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED;
 }
 
-/* Bytes of the first word; of one that is longer than a line, as lists of choices may be, up to the last | that fits. */
+/* Bytes of the first word; of one that is longer than a line, as a list of choices may be, up to a | that fits. */
 static int word_length(const char *text, int room)
 {
     int len = (int)strcspn(text, " \n");
