@@ -45,7 +45,7 @@ static __device__ float lathe_class_value(int inputs, int part, lathe_u64 h, lat
                                           lathe_u64 key, float rms)
 {
     const bool b = part == 1;
-    if (part == 2 && (inputs == LATHE_INPUTS_tiny || inputs == LATHE_INPUTS_rows)) return 0.0f;
+    if (part == 2 && (inputs == LATHE_INPUTS_tiny || inputs == LATHE_INPUTS_rows || inputs == LATHE_INPUTS_faint)) return 0.0f;
     switch (inputs) {
     case LATHE_INPUTS_zeros: return 0.0f;
     case LATHE_INPUTS_ones: return 1.0f;
@@ -60,6 +60,7 @@ static __device__ float lathe_class_value(int inputs, int part, lathe_u64 h, lat
     case LATHE_INPUTS_outliers: return lathe_normal(h) * rms * (lathe_mix(h + 1) % 512 == 0 ? 1e5f : 1.0f);
     case LATHE_INPUTS_rows:
         return lathe_between(h, -1.0f, 1.0f) * (float)exp2(-39.86 + 79.72 * (double)lathe_unit(lathe_mix(key + line)));
+    case LATHE_INPUTS_faint: return lathe_normal(h) * rms * (line % 50 == 7 ? 1e-9f : 1.0f);
     case LATHE_INPUTS_columns: {                        // the same in both operands: their products are of one size
         const double power = -19.93 + 39.86 * (double)lathe_unit(lathe_mix(at + 1));
         return lathe_between(h, -1.0f, 1.0f) * (float)exp2(b ? -power : power);

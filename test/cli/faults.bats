@@ -32,7 +32,7 @@ is() {
 }
 
 @test "the campaign ran every configuration and named the right winner" {
-    [ "$(value "SELECT count(*) FROM trial WHERE role = 'candidate'")" = 21 ]
+    [ "$(value "SELECT count(*) FROM trial WHERE role = 'candidate'")" = 22 ]
     [ "$(value "SELECT state FROM campaign")" = finished ]
     run lathe best --db "$FAULTS_DB" --json
     [[ "$output" == *'"BUG": "none"'* || "$output" == *'"BUG":"none"'* ]]
@@ -56,6 +56,7 @@ is() {
 }
 @test "a kernel that keeps what it made of other inputs: wrong" { is stale wrong "wrong after a launch on other inputs"; }
 @test "a kernel whose blocks must run in order: wrong at the second launch" { is in_order wrong "wrong at the second"; }
+@test "a kernel that is right where a NaN follows its input: wrong where a number does" { is heals wrong "wrong at the second"; }
 @test "a read past the end that changes no result: crash" { is peeks crash "signal"; }
 @test "workspace zeroed once and not left zero: wrong" { is not_zero wrong "does not leave it zero"; }
 @test "a write far past the end: wrong" { is far wrong "y was written 12000 bytes past its end"; }

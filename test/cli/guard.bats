@@ -25,9 +25,9 @@ not_ok() {
 @test "it is the guard that makes it so: each format without it fails where it has no range" {
     [ "$(not_ok FORMAT=bf16x3,STREAM=W,COLUMNS=48,FAULT=no_fallback M=40,N=57,K=300)" = "tiny special overflow" ]
     [ "$(not_ok FORMAT=fp16x3,STREAM=W,COLUMNS=48,FAULT=no_fallback M=40,N=57,K=300)" = \
-        "tiny outliers rows columns special overflow" ]
+        "tiny outliers rows faint columns special overflow" ]
     [ "$(not_ok FORMAT=fp16x3s,STREAM=X,COLUMNS=16,FAULT=no_fallback M=40,N=57,K=300)" = \
-        "tiny outliers rows columns special overflow" ]
+        "tiny outliers rows faint columns special overflow" ]
     [ "$(not_ok FORMAT=bf16x3,STREAM=X,COLUMNS=16,FAULT=sums_unseen M=40,N=57,K=300)" = "special overflow" ]
 }
 
@@ -35,7 +35,7 @@ not_ok() {
     for format in bf16x1 fp16x1; do
         "$LATHE_BIN" verify "$TREE/test/specs/guarded.lua" --kernel guarded --device host -q \
             --config FORMAT=$format,STREAM=W,COLUMNS=48,FAULT=none \
-            --inputs default,wide,tiny,outliers,rows,columns,special,overflow \
+            --inputs default,wide,tiny,outliers,rows,faint,columns,special,overflow \
             --tolerance times_sgemm_error=100000,atol=0.1,rtol=0.1
     done
 }

@@ -14,13 +14,13 @@ failing() {
     [ "$status" = 1 ]
     [ -z "$errors" ]
     printf '%s\n' "$out" >all
-    [ "$(json all "json_array_length(j)")" = 78 ]
+    [ "$(json all "json_array_length(j)")" = 84 ]
     [ "$(failing all FAULT=none)" = "" ]
     [ "$(failing all FAULT=flush)" = "tiny" ]
     [ "$(failing all FAULT=drop_nan)" = "special" ]
     [ "$(failing all FAULT=bf16_pair)" = "tiny special overflow" ]
-    [ "$(failing all FAULT=f16_pair)" = "wide large tiny outliers rows columns special overflow" ]
-    [ "$(failing all FAULT=one_wrong)" = "default normal ones integers wide large tiny outliers rows columns overflow" ]
+    [ "$(failing all FAULT=f16_pair)" = "wide large tiny outliers rows faint columns special overflow" ]
+    [ "$(failing all FAULT=one_wrong)" = "default normal ones integers wide large tiny outliers rows faint columns overflow" ]
 }
 
 @test "the tables: errors beside the float32 GEMM's, then each failure with its first element" {
@@ -40,16 +40,16 @@ failing() {
 
 @test "the fused float32 kernel and the one behind a GEMM are right on every class, at sizes that no tile divides" {
     lathe verify linear --kernel simt --device host --size M=65,N=130,K=201 --sample 4 -q >simt
-    [ "$(grep -c ' 4   4 ' simt)" = 14 ]
+    [ "$(grep -c ' 4   4 ' simt)" = 15 ]
     lathe verify linear --kernel epilogue --device host --size M=33,N=97,K=64 --sample 3 -q >epilogue
-    [ "$(grep -c ' 3   3 ' epilogue)" = 14 ]
+    [ "$(grep -c ' 3   3 ' epilogue)" = 15 ]
 }
 
 @test "a TF32 product is beyond the limit, unless the tolerance allows it" {
     split lathe verify linear --kernel sgemm_tf32 --device host --size M=64,N=64,K=128 -q --json
     [ "$status" = 1 ]
     printf '%s\n' "$out" >tf32
-    [ "$(failing tf32 "")" = "default check normal wide large tiny outliers rows columns special overflow" ]
+    [ "$(failing tf32 "")" = "default check normal wide large tiny outliers rows faint columns special overflow" ]
     [ "$(json tf32 "json_extract(j, '\$[0].outcome') || ' ' || json_extract(j, '\$[6].outcome')")" = "inaccurate wrong" ]
     lathe verify linear --kernel sgemm_tf32 --device host --size M=64,N=64,K=128 -q --inputs wide,large,tiny,outliers,rows,special \
         --tolerance times_sgemm_error=200

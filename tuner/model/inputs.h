@@ -16,6 +16,7 @@
     X(tiny, 0, "every other row from 1e-45 to 1e-38: denormal values")                                                 \
     X(outliers, 0, "normal values, and one in a thousand 100 000 times larger")                                        \
     X(rows, 0, "rows of magnitudes from 1e-12 to 1e12")                                                                \
+    X(faint, 0, "normal values, and a row in 50 a billion times smaller")                                             \
     X(columns, 0, "columns of A from 1e-6 to 1e6, and those of B the other way round")                                 \
     X(special, 0, "NaN and infinities in some rows")                                                                   \
     X(overflow, 0, "rows whose products overflow, and rows with the largest finite number")

@@ -150,11 +150,11 @@ status bench_hash_exact(struct bench *b, const struct answers *a, int tensor, ui
     return hash_words(b, a->exact[tensor].data, a->exact[tensor].bytes, hash, e);
 }
 
-status bench_poison_outputs(struct bench *b, struct err *e)
+status bench_poison_outputs(struct bench *b, enum garbage with, struct err *e)
 {
     for (int i = 0; i < b->setup.tensors.ntensors; i++) {
         if (bench_tensor(b, i)->role != PLAN_OUTPUT) continue;
-        status s = buffer_poison(b->ops, b->dev, b->address[i], b->tensors[i].bytes, false, e);
+        status s = buffer_poison(b->ops, b->dev, b->address[i], b->tensors[i].bytes, with, e);
         if (s) return s;
     }
     return LATHE_OK;

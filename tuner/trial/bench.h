@@ -74,8 +74,8 @@ status bench_other_inputs(struct bench *b, bool other, struct err *e);
  * little of a kernel. "" if none is. */
 void bench_blind(const struct bench *b, char *text, size_t size);
 
-/* Fills outputs (not inputs) with NaN. */
-status bench_poison_outputs(struct bench *b, struct err *e);
+/* Fills outputs (not inputs). Queued. */
+status bench_poison_outputs(struct bench *b, enum garbage with, struct err *e);
 /* Hash of a tensor's bytes now; of an output's reference. */
 status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e);
 status bench_hash_exact(struct bench *b, const struct answers *a, int tensor, uint64_t *hash, struct err *e);

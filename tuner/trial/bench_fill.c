@@ -50,7 +50,7 @@ static status fill_as_specified(struct bench *b, int i, int64_t seed, struct err
 /* The bias is left as specified where the values of the class do not vanish beside it. */
 static bool bias_follows(enum inputs i)
 {
-    return inputs_plain(i) || i == INPUTS_tiny || i == INPUTS_rows;
+    return inputs_plain(i) || i == INPUTS_tiny || i == INPUTS_rows || i == INPUTS_faint;
 }
 
 status bench_fill(struct bench *b, int i, uint64_t seed, struct err *e)

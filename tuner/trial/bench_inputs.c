@@ -49,8 +49,8 @@ static status run_reference(struct bench *b, struct err *e)
     status s = pipeline_open(b->ops, b->dev, plan, image, b->address, at, &run, &stage, e);
     mem_free(at);
     if (s) return s;
-    s = bench_poison_outputs(b, e);
-    if (!s) s = pipeline_poison(&run, e);
+    s = bench_poison_outputs(b, GARBAGE_NAN, e);
+    if (!s) s = pipeline_poison(&run, GARBAGE_NAN, e);
     if (!s) s = pipeline_run(&run, e);
     for (int i = 0; direct && i < plan->ntensors && !s; i++)
         if (plan->buffers[i].role == PLAN_OUTPUT) s = keep_as_exact(b, i, e);
@@ -118,8 +118,8 @@ static status run_sgemm(struct bench *b, bool as_reference, struct err *e)
         mem_free(tensors);
         return s;
     }
-    s = bench_poison_outputs(b, e);
-    if (!s) s = pipeline_poison(&run, e);
+    s = bench_poison_outputs(b, GARBAGE_NAN, e);
+    if (!s) s = pipeline_poison(&run, GARBAGE_NAN, e);
     if (!s) s = pipeline_run(&run, e);
     for (int i = 0; i < plan->ntensors && !s; i++) {
         if (plan->buffers[i].role != PLAN_OUTPUT) continue;

@@ -75,8 +75,8 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
     if (!s && v->verify) s = verify(b, p, &on_check, out, damaged, e);
     if (!s && !v->verify) {
         s = bench_use(b, &b->timed, e);
-        if (!s) s = bench_poison_outputs(b, e);
-        if (!s) s = pipeline_poison(p, e);
+        if (!s) s = bench_poison_outputs(b, GARBAGE_NAN, e);
+        if (!s) s = pipeline_poison(p, GARBAGE_NAN, e);
         if (!s) s = pipeline_run(p, e);
         if (!s) s = b->ops->sync(b->dev, e);
     }

@@ -29,7 +29,7 @@ static double half_width(const struct samples *s) { return (s->high - s->low) / 
 
 static status sample(struct bench *b, struct pipeline *p, bool flush, double *ms, struct err *e)
 {
-    status s = bench_poison_outputs(b, e);
+    status s = bench_poison_outputs(b, GARBAGE_NAN, e);
     if (!s && flush) s = bench_flush(b, e);
     b->ops->mark(b->dev, 0);
     if (!s) s = pipeline_run(p, e);
@@ -80,7 +80,7 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
 static status burst(struct bench *b, struct pipeline *p, int launches, double *ms, struct err *e)
 {
     for (int i = 0; i < launches; i++) {
-        status s = bench_poison_outputs(b, e);
+        status s = bench_poison_outputs(b, GARBAGE_NAN, e);
         b->ops->mark(b->dev, 2 * i);
         if (!s) s = pipeline_run(p, e);
         if (s) return s;

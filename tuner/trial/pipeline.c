@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include <string.h>
 
-/* Words that are NaN as f64, f32, f16 and bf16 alike: a read of them shows in any result. */
-static const uint32_t POISON_WORD = 0xffffffffu;
-static const uint32_t GUARD_WORD = 0xfffefffeu;
+static const uint32_t words[] = {[GARBAGE_NAN] = 0xffffffffu, [GARBAGE_NUMBERS] = 0x3f3f3f3fu, [GARBAGE_ZERO] = 0};
+/* Bands hold words of their own, so that a kernel's garbage is not taken for them. */
+static const uint32_t band_words[] = {[GARBAGE_NAN] = 0xfffefffeu, [GARBAGE_NUMBERS] = 0x3f3e3f3eu};
 
 /* --- guarded memory --- */
 
@@ -16,16 +16,21 @@ status guarded_alloc(const struct dev_ops *ops, struct dev *d, uint64_t bytes, s
     dev_ptr base;
     status s = ops->alloc(d, bytes + 2 * GUARD_BYTES, &base, e);
     if (s) return s;
-    uint32_t guard[GUARD_BYTES / 4];
-    for (int i = 0; i < GUARD_BYTES / 4; i++) guard[i] = GUARD_WORD;
-    s = ops->copy_in(d, base, guard, GUARD_BYTES, e);
-    if (!s) s = ops->copy_in(d, base + GUARD_BYTES + bytes, guard, GUARD_BYTES, e);
-    if (s) {
-        ops->release(d, base);
-        return s;
-    }
     *out = (struct guarded){.base = base, .data = base + GUARD_BYTES, .bytes = bytes};
-    return LATHE_OK;
+    s = guarded_bands(ops, d, out, GARBAGE_NAN, e);
+    if (s) guarded_release(ops, d, out);
+    return s;
+}
+
+status guarded_bands(const struct dev_ops *ops, struct dev *d, struct guarded *g, enum garbage with, struct err *e)
+{
+    uint32_t band[GUARD_BYTES / 4];
+    if (!g->base) return LATHE_OK;
+    for (int i = 0; i < GUARD_BYTES / 4; i++) band[i] = band_words[with];
+    status s = ops->copy_in(d, g->base, band, GUARD_BYTES, e);
+    if (!s) s = ops->copy_in(d, g->data + g->bytes, band, GUARD_BYTES, e);
+    if (!s) g->bands = with;
+    return s;
 }
 
 void guarded_release(const struct dev_ops *ops, struct dev *d, struct guarded *g)
@@ -44,7 +49,7 @@ status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guar
     status s = ops->copy_out(d, guard, g->base, GUARD_BYTES, e);
     if (s) return s;
     for (int i = GUARD_BYTES / 4 - 1; i >= 0; i--)
-        if (guard[i] != GUARD_WORD) {
+        if (guard[i] != band_words[g->bands]) {
             *where = -1;
             *offset = (int64_t)GUARD_BYTES - 4 * i;
             return LATHE_OK;
@@ -52,7 +57,7 @@ status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guar
     s = ops->copy_out(d, guard, g->data + g->bytes, GUARD_BYTES, e);
     if (s) return s;
     for (int i = 0; i < GUARD_BYTES / 4; i++)
-        if (guard[i] != GUARD_WORD) {
+        if (guard[i] != band_words[g->bands]) {
             *where = 1;
             *offset = 4 * i;
             return LATHE_OK;
@@ -218,22 +223,23 @@ void pipeline_close(struct pipeline *p)
 }
 
 /* Whole words by fill, the rest by copy. */
-status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, bool zero, struct err *e)
+status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with, struct err *e)
 {
-    uint32_t word = zero ? 0 : POISON_WORD;
+    uint32_t word = words[with];
     uint64_t whole = bytes / 4 * 4;
     status s = whole ? ops->fill(d, at, word, whole, e) : LATHE_OK;
     if (!s && whole < bytes) s = ops->copy_in(d, at + whole, &word, bytes - whole, e);
     return s;
 }
 
-status pipeline_poison(struct pipeline *p, struct err *e)
+status pipeline_poison(struct pipeline *p, enum garbage with, struct err *e)
 {
     const struct plan *plan = p->plan;
     for (int i = plan->ntensors; i < plan->nbuffers; i++) {
         const struct plan_buffer *b = &plan->buffers[i];
         if (!b->count) continue;
-        status s = buffer_poison(p->ops, p->dev, p->address[i], (uint64_t)plan_buffer_bytes(b), b->zero != ZERO_NEVER, e);
+        status s = buffer_poison(p->ops, p->dev, p->address[i], (uint64_t)plan_buffer_bytes(b),
+                                 b->zero != ZERO_NEVER ? GARBAGE_ZERO : with, e);
         if (s) return s;
     }
     return LATHE_OK;
@@ -245,7 +251,7 @@ status pipeline_run(struct pipeline *p, struct err *e)
     for (int i = plan->ntensors; i < plan->nbuffers; i++) {
         const struct plan_buffer *b = &plan->buffers[i];
         if (b->zero != ZERO_EACH || !b->count) continue;
-        status s = buffer_poison(p->ops, p->dev, p->address[i], (uint64_t)plan_buffer_bytes(b), true, e);
+        status s = buffer_poison(p->ops, p->dev, p->address[i], (uint64_t)plan_buffer_bytes(b), GARBAGE_ZERO, e);
         if (s) return s;
     }
     for (int i = 0; i < plan->nsteps; i++) {

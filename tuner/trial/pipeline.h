@@ -7,20 +7,31 @@
 
 enum { GUARD_BYTES = 65536 };
 
+/* What memory that nobody has written yet holds. A kernel that reads it shows by NaN, unless it handles NaN (and does the
+ * work another way): then by numbers. */
+enum garbage {
+    GARBAGE_NAN,                /* NaN as f64, f32, f16 and bf16 alike */
+    GARBAGE_NUMBERS,            /* 0.75 as f32 and bf16, 1.8 as f16 */
+    GARBAGE_ZERO,
+};
+
 /* Memory on the device with a guard band on both sides. */
 struct guarded {
     dev_ptr base, data;
     uint64_t bytes;             /* of the data */
+    enum garbage bands;
 };
 
 status guarded_alloc(const struct dev_ops *ops, struct dev *d, uint64_t bytes, struct guarded *out, struct err *e);
+/* Fills the bands again, which hold NaN at first. Waits for the queue. */
+status guarded_bands(const struct dev_ops *ops, struct dev *d, struct guarded *g, enum garbage with, struct err *e);
 void guarded_release(const struct dev_ops *ops, struct dev *d, struct guarded *g);
 /* *where: 0 whole, -1 written before the start, 1 written after the end; *offset: distance of the damage from the data. */
 status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guarded *g, int *where, int64_t *offset,
                      struct err *e);
 
-/* Queues filling memory with words that are NaN in every float type, or with zeros. Any number of bytes. */
-status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, bool zero, struct err *e);
+/* Queues filling memory. Any number of bytes. */
+status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with, struct err *e);
 
 struct pipeline_step {
     struct dev_function *function;
@@ -47,8 +58,8 @@ status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan
                      struct err *e);
 void pipeline_close(struct pipeline *p);
 
-/* Fills workspace with NaN, then zeroes what must start as zeros. Queued. */
-status pipeline_poison(struct pipeline *p, struct err *e);
+/* Fills workspace, but zeroes what must start as zeros. Queued. */
+status pipeline_poison(struct pipeline *p, enum garbage with, struct err *e);
 /* Queues the whole pipeline once. */
 status pipeline_run(struct pipeline *p, struct err *e);
 /* The largest registers and local memory, smallest occupancy over its launches. */

@@ -33,7 +33,7 @@ static status check_guard(struct bench *b, const struct guarded *g, const char *
                  where < 0 ? "before its start" : "past its end");
 }
 
-static const struct guarded *guard_of(const struct bench *b, const struct pipeline *p, int buffer)
+static struct guarded *guard_of(const struct bench *b, const struct pipeline *p, int buffer)
 {
     const int workspace = buffer - p->plan->ntensors;
     return workspace < 0 ? &b->tensors[buffer] : &p->workspace[workspace];
@@ -163,6 +163,16 @@ static status check_output(struct bench *b, int tensor, struct result *out, stru
     return wrong(out, "relative Frobenius error %.3g is over the limit %.3g", c.frobenius, v->frobenius_limit);
 }
 
+static status fill_bands(struct bench *b, struct pipeline *p, enum garbage with, struct err *e)
+{
+    status s = LATHE_OK;
+    for (int i = 0; i < p->plan->nbuffers && !s; i++) {
+        struct guarded *g = guard_of(b, p, i);
+        if (g->bands != with) s = guarded_bands(b->ops, b->dev, g, with, e);
+    }
+    return s;
+}
+
 /* Makes the guards of all buffers inaccessible, or accessible again, where the device can. */
 static status forbid_guards(struct bench *b, struct pipeline *p, bool on, struct err *e)
 {
@@ -178,17 +188,18 @@ static status forbid_guards(struct bench *b, struct pipeline *p, bool on, struct
 }
 
 enum how {
-    OVER_NAN,               /* outputs are filled with NaN before */
-    FENCED,                 /* that too, and a read out of bounds crashes, where the device can do that */
+    OVER_NAN,               /* outputs and guards hold NaN before */
+    FENCED,                 /* guards hold numbers, and a read of them crashes where the device can do that */
     OVER_OTHERS,            /* outputs and workspace are as the first run on other inputs leaves them */
 };
 
-/* As if the first: it finds nothing of a run on the inputs that there are answers on. */
+/* As if the first, but with numbers where the first finds NaN: it finds nothing of a run on the inputs that there are
+ * answers on. */
 static status run_on_others(struct bench *b, struct pipeline *p, struct err *e)
 {
     status s = bench_other_inputs(b, true, e);
-    if (!s) s = bench_poison_outputs(b, e);
-    if (!s) s = pipeline_poison(p, e);
+    if (!s) s = bench_poison_outputs(b, GARBAGE_NUMBERS, e);
+    if (!s) s = pipeline_poison(p, GARBAGE_NUMBERS, e);
     if (!s) s = pipeline_run(p, e);
     return s ? s : bench_other_inputs(b, false, e);
 }
@@ -196,9 +207,8 @@ static status run_on_others(struct bench *b, struct pipeline *p, struct err *e)
 /* One run; hash of all outputs together. */
 static status run_once(struct bench *b, struct pipeline *p, enum how how, uint64_t *hash, struct err *e)
 {
-    status s;
-    if (how == OVER_OTHERS) s = run_on_others(b, p, e);
-    else s = bench_poison_outputs(b, e);
+    status s = fill_bands(b, p, how == OVER_NAN ? GARBAGE_NAN : GARBAGE_NUMBERS, e);
+    if (!s) s = how == OVER_OTHERS ? run_on_others(b, p, e) : bench_poison_outputs(b, GARBAGE_NAN, e);
     if (!s && how == FENCED) s = forbid_guards(b, p, true, e);
     if (!s) s = pipeline_run(p, e);
     if (!s) s = b->ops->sync(b->dev, e);
@@ -280,7 +290,7 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     *v = fresh(b);
 
     uint64_t first;
-    status s = pipeline_poison(p, e);
+    status s = pipeline_poison(p, GARBAGE_NAN, e);
     if (!s) s = run_once(b, p, OVER_NAN, &first, e);
     if (!s) s = check_outputs(b, p, out, e);
     v->done = !s;

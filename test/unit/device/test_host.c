@@ -257,6 +257,10 @@ static void test_unwritten(void **state)
     if (HOST_ASAN) return;      /* static shared memory is ordinary memory there */
     assert_int_equal(out[0], 0xffffffffu);
     assert_int_equal(out[2], 0xffffffffu);
+    p = buffer(sizeof out, 0);          /* every other launch: a number */
+    run("unwritten", (struct shape){{2, 1, 1}, {1, 1, 1}, 64}, ARGS(&p));
+    take(out, p, sizeof out);
+    for (int i = 0; i < 4; i++) assert_int_equal(out[i], 0x3f3f3f3fu);
 }
 
 static void test_forgotten_barrier(void **state)
