@@ -135,6 +135,16 @@ fuzz: setup
 	  $(O)-fuzz/corpus-$(F) $(SEEDS_$(F))
 fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(SRC_replay) $(SRC_db) $(BELOW_search))
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
+# The Nth allocation, file operation, SQLite step, start of a worker or device call of a campaign fails, N = 1, 2, ...: the
+# same objects, linked with calls that do. FAULTS_STEP: N grows by so much a step, in per cent (0: by one).
+WRAPPED   = malloc calloc realloc fopen fclose fsync fdatasync ftruncate64 mkdir rename unlink read write pread64 pwrite64 open \
+            open64 sqlite3_step uv_spawn dev_find
+$(O)/lathe-faults: test/faults/wrap.c $(call obj_of,tuner/main.c) $(OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -D_LARGEFILE64_SOURCE $(LDFLAGS) $(WRAPPED:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+faults: setup
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) $(O)/lathe-faults
+	LATHE_BIN=$(O)/lathe-faults bats --timing test/faults/faults.bats
 # Long: campaigns that are killed 50 times each, at random moments, and resumed.
 kills: all
 	LATHE_KILLS=50 LATHE_BIN=$(O)/lathe bats test/cli/resume.bats
@@ -146,4 +156,4 @@ clean:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all clean setup unit test demo unit-binaries sanitize fuzz kills check-includes FORCE
+.PHONY: all clean setup unit test demo unit-binaries sanitize fuzz faults kills check-includes FORCE

@@ -73,10 +73,10 @@ struct query_earlier {
  * device, kernel, configuration {name: value}, score_ms (what query_best ranks by). */
 status query_earlier(struct query *q, const struct query_earlier *wanted, json_t **out, struct err *e);
 
-/* What a campaign needs to go on: id, state, resumed, specification, size {dim: n}, tolerance, restrictions, request (null
- * where none was kept), target, inputs, kernels, strategy, strategy_text, options, seed (text), budget_trials,
- * budget_seconds (null: none), tool_version, seconds (that it took so far), trials (the largest number given). LATHE_NOTHING
- * if absent. */
+/* What a campaign needs to go on: id, state, resumed, specification, size {dim: n}, tolerance, restrictions, request
+ * (null where none was kept), target, inputs, kernels, strategy, strategy_text, options, seed (text), budget_trials,
+ * budget_seconds (null: none), tool_version, seconds (that it took so far), trials (the largest number given),
+ * coordinator (base/process.h; null: unknown). LATHE_NOTHING if absent. */
 status query_resumption(struct query *q, int64_t id, json_t **out, struct err *e);
 
 /* Any SELECT (or WITH, EXPLAIN, PRAGMA table_info): {"columns": [..], "rows": [[..]]}. A statement that would write is

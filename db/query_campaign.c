@@ -76,7 +76,8 @@ static status settle_state(struct query *q, int64_t id, json_t *campaign, struct
     if (process_state(coordinator) == PROCESS_GONE) {
         json_object_set_new(campaign, "state", json_string("interrupted"));
         if (json_is_null(json_object_get(campaign, "note")))
-            json_object_set_new(campaign, "note", json_string("the process that ran it was killed"));
+            json_object_set_new(campaign, "note", json_string("the process that ran it was killed: "
+                                                              "`lathe tune --resume` goes on with it"));
     }
     sqlite3_reset(st);
     return s;

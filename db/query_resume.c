@@ -11,10 +11,11 @@ static const char SELECT_RESUMPTION[] =
     "c.strategy_options AS options, c.seed AS seed, c.budget_trials AS budget_trials, "
     "c.budget_seconds AS budget_seconds, c.tool_version AS tool_version, "
     "max(coalesce(c.seconds, 0), coalesce((SELECT max(campaign_seconds) FROM trial WHERE campaign_id = c.id), 0)) AS "
-    "seconds, coalesce((SELECT max(number) FROM trial WHERE campaign_id = c.id), 0) AS trials "
+    "seconds, coalesce((SELECT max(number) FROM trial WHERE campaign_id = c.id), 0) AS trials, "
+    "c.coordinator AS coordinator "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { COLUMNS = 20, FIRST_TREE = 3, LAST_TREE = 8 };
+enum { COLUMNS = 21, FIRST_TREE = 3, LAST_TREE = 8 };
 
 static status resumption_body(struct query *q, const void *args, json_t **out, struct err *e)
 {

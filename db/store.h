@@ -32,7 +32,7 @@ struct campaign_record {
     double budget_seconds;              /* 0: none */
     enum inputs inputs;                 /* its tolerance is the problem's */
     const char *tool_version, *command_line;
-    const char *request;                /* JSON: what else it was asked, for a campaign that goes on with it; may be NULL */
+    const char *request;                /* JSON: what else it was asked, for its resumption; may be NULL */
     uint64_t space_size;
 };
 status store_campaign_begin(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e);
@@ -51,7 +51,8 @@ struct campaign_resumption {
     const char *note;                   /* replaces what was noted; NULL: nothing */
     bool force;
 };
-/* Takes it over: it is running, by this process, its end and the places of its final are gone; what was measured stays. */
+/* Takes it over: it is running, by this process; its end and the places of its final are gone, what was measured
+ * stays. */
 status store_campaign_resume(struct store *s, int64_t id, const struct campaign_resumption *r, struct err *e);
 
 /* A trial of the campaign as it stands. */

@@ -31,8 +31,8 @@ static status check_owner(const struct store *s, int64_t id, const char *state, 
                        (long long)id, pid);
     if (process == PROCESS_UNKNOWN && !force)
         return err_set(e, LATHE_USAGE,
-                       "%s: campaign %lld was begun by process %s on %s, and whether that still runs cannot be told from "
-                       "here\n--force goes on with it; a campaign that two processes run is of no use",
+                       "%s: campaign %lld was begun by process %s on %s, and whether that still runs cannot be told "
+                       "from here\n--force goes on with it; a campaign that two processes run is of no use",
                        s->sql.path, (long long)id, pid, host);
     return LATHE_OK;
 }

@@ -8,6 +8,7 @@
 #include "trial/worker.h"
 #include "version.h"
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,6 +57,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a reader or a worker that went away is seen by the write that fails */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow any more */
     mem_on_failure(out_of_memory);
+    /* NOTE: else a value that there was no memory for would be missing in a tree, and nobody told. */
+    json_set_alloc_funcs(mem_alloc, mem_free);
     if (argc >= 3 && !strcmp(argv[1], "worker"))
         return worker_main(argc - 2, argv + 2);
     static char self[PATH_MAX];

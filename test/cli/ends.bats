@@ -140,7 +140,8 @@ END
     [ "$(outcomes)" = "ok ok ok timeout ok" ]
     [ "$(sql "SELECT max(started) > '2030' AND min(started) < '2024' FROM trial")" = 1 ]    # it did jump
     [ "$(sql "SELECT seconds BETWEEN 1 AND 100 FROM campaign")" = 1 ]
-    [ "$(sql "SELECT count(*) FROM trial WHERE total_seconds BETWEEN 0 AND 100 AND campaign_seconds BETWEEN 0 AND 100")" = 5 ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE total_seconds BETWEEN 0 AND 100
+                AND campaign_seconds BETWEEN 0 AND 100")" = 5 ]
     [ "$(sql "SELECT min(time_ms > 0) FROM trial WHERE outcome = 'ok'")" = 1 ]
 }
 
@@ -150,7 +151,7 @@ END
     ends
     cat log
     [ "$code" -eq 4 ]
-    grep -q "host is taken out: it failed three times in a row on a configuration that was right before (trial 1; now crash" log
+    grep -q "host is taken out: .* on a configuration that was right before (trial 1; now crash" log
     grep -q "trials 2, 3 and 4 may have failed for the device's sake" log
     [ "$(outcomes)" = "ok crash crash crash" ]
     [ "$(sql "SELECT state FROM campaign")" = failed ]

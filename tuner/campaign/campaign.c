@@ -72,8 +72,9 @@ static status open_strategy(struct campaign *c, struct err *e)
     for (int i = 0; i < c->nentrants; i++) spaces[i] = c->entrants[i].space;
     const char *text = NULL, *name = r->resumed ? resumption_strategy(r->resumed, &text) : r->strategy;
     if (!name) name = "local";
-    status s = text ? strategy_open_text(name, text, r->options, r->noptions, spaces, c->nentrants, r->seed, &c->strategy, e)
-                    : strategy_open(name, r->options, r->noptions, spaces, c->nentrants, r->seed, &c->strategy, e);
+    int n = c->nentrants;
+    status s = text ? strategy_open_text(name, text, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e)
+                    : strategy_open(name, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e);
     char *unread = NULL;
     if (!s)
         s = earlier_inform(r->db, r->resumed ? resumption_earlier(r->resumed) : NULL, c->problem, &c->target, spaces,

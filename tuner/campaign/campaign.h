@@ -66,7 +66,7 @@ struct campaign_request {
     const char *db;                 /* path; a replay's may be NULL: nothing is stored */
     int compile_workers;            /* 0: one a core, less one */
     double compile_seconds;         /* that one compile may take; 0: 120 */
-    int64_t compile_memory;         /* bytes that each process of a compiler may allocate; 0: its share of the machine's */
+    int64_t compile_memory;         /* bytes that each process of a compiler may allocate; 0: its share */
     double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */
     int top;                        /* entries of the final; 0: no final */
     const char *spec;               /* where the specification was read from; may be NULL, like settings */

@@ -64,7 +64,7 @@ static status open_image(struct campaign *c, struct leader *l, struct value *slo
                          &l->image, e);
     mem_free(name);
     source_defines_free(defines, n);
-    if (s != LATHE_SPEC) return s;
+    if (s != LATHE_SPEC && s != LATHE_COMPILER) return s;
     l->refused = true;
     campaign_note(c, "final: trial %lld is out: %s", (long long)l->id, e->text);
     return LATHE_OK;

@@ -48,7 +48,8 @@ static void take_out(struct campaign *c, const struct leader *l, const char *why
 {
     c->device_gone = true;
     err_set(&c->err, LATHE_DEVICE,
-            "%s is taken out: it failed three times in a row on a configuration that was right before (trial %lld; now %s)\n"
+            "%s is taken out: it failed three times in a row on a configuration that was right before (trial %lld; "
+            "now %s)\n"
             "trials %lld, %lld and %lld may have failed for the device's sake",
             c->target.device, (long long)l->id, why, (long long)c->failed[0], (long long)c->failed[1],
             (long long)c->failed[2]);

@@ -2,10 +2,10 @@
  *
  * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
  * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes
- * configurations through compiling and the device, trial_end.c ends them; resume.c has what was recorded, where a campaign
- * goes on; final.c measures the leaders again; replay_campaign.c is all of that for a
- * recording. Callbacks from the event loop only
- * note what happened; every decision is made between two turns of the loop, so nothing here is entered twice. */
+ * configurations through compiling and the device, trial_end.c ends them; health.c tells a device that fails from
+ * candidates that do; resume.c has what was recorded, where a campaign goes on; final.c measures the leaders again;
+ * replay_campaign.c is all of that for a recording. Callbacks from the event loop only note what happened; every decision
+ * is made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
 #define LATHE_CAMPAIGN_INTERNAL_H
 
@@ -99,7 +99,8 @@ void entrants_close(struct campaign *c);
 char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e);
 
 /* prepare.c. check: candidates are to be verified on the specification's check values too, if it has any. */
-/* Compiles one source and waits; *image: its path, mem_free it. LATHE_COMPILER: there is no compiler; LATHE_SPEC: it is refused. */
+/* Compiles one source and waits; *image: its path, mem_free it. LATHE_COMPILER: there is no compiler,
+ * or it dies; LATHE_SPEC: it is refused. */
 status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e);
 status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e);
 
@@ -126,7 +127,7 @@ status leader_open(struct campaign *c, struct leader *l, struct evaluation *out,
 /* health.c: notes how a trial on the device ended. */
 void health_note(struct campaign *c, int64_t number, enum outcome outcome);
 /* After several failures in a row, asks whether the device still computes what was right before; if it does not, three
- * times in a row, it is taken out: c->device_gone. Only while the device is idle. LATHE_STORE and the like: as others. */
+ * times in a row, it is taken out: c->device_gone. Only while the device is idle. */
 status health_check(struct campaign *c, struct err *e);
 
 /* final.c: measures leaders and baselines in every regime, verifies the leaders on fresh inputs, ranks them. */

@@ -20,14 +20,27 @@ static void on_support(void *ctx, const struct compile_answer *a)
     s->text = mem_strdup(a->text);
 }
 
+static void compile_once(struct campaign *c, const struct compile_job *job, struct support *s)
+{
+    *s = (struct support){0};
+    compile_farm_add(c->farm, job, on_support, s);
+    while (!s->over) uv_run(&c->loop, UV_RUN_ONCE);
+}
+
+/* A compiler that dies may have been killed from outside: it is asked once more. */
 status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e)
 {
-    struct support s = {0};
-    compile_farm_add(c->farm, job, on_support, &s);
-    while (!s.over) uv_run(&c->loop, UV_RUN_ONCE);
+    struct support s;
+    compile_once(c, job, &s);
+    if (s.end == COMPILE_CRASHED) {
+        mem_free(s.text);
+        compile_once(c, job, &s);
+    }
     *image = s.image;
     if (s.end == COMPILE_FAILED)
         err_set(e, LATHE_COMPILER, "%s", s.text);
+    else if (s.end == COMPILE_CRASHED || s.end == COMPILE_TIMED_OUT)
+        err_set(e, LATHE_COMPILER, "%s: %.1500s", job->name, s.text);
     else if (s.end != COMPILE_DONE)
         err_set(e, LATHE_SPEC, "%s does not compile: %.1500s", job->name, s.text ? s.text : "");
     mem_free(s.text);

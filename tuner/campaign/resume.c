@@ -1,5 +1,6 @@
 /* resume.c: see resume.h: what was recorded, read back; and whether the world is still what it was. */
 #include "base/mem.h"
+#include "base/process.h"
 #include "campaign/resume_impl.h"
 #include "db/query.h"
 #include "model/problem.h"
@@ -97,6 +98,21 @@ static void read_request(struct resumption *r)
     q->resumed = r;
 }
 
+/* Sources are named by their folder too; in a stored specification they are relative to it. */
+static void settle_paths(struct problem *p, const char *spec)
+{
+    if (!spec) return;
+    char *dir = path_dirname(spec);
+    for (int i = 0; i < p->nkernels; i++) {
+        struct kernel *k = &p->kernels[i];
+        if (!k->source_path) continue;
+        char *path = path_join(dir, k->source_path);
+        mem_free(k->source_path);
+        k->source_path = path;
+    }
+    mem_free(dir);
+}
+
 static status read_problem(struct resumption *r, struct err *e)
 {
     struct problem *p = NULL;
@@ -106,6 +122,7 @@ static status read_problem(struct resumption *r, struct err *e)
     status s = problem_from_json(json_object_get(r->facts, "specification"), r->db, NULL, &p, e);
     r->problem = r->request.problem = p;
     if (s) return s;
+    settle_paths(p, r->request.spec);
     json_object_foreach(json_object_get(r->facts, "size"), name, value)
         if (!s) s = problem_set_dim(p, name, json_integer_value(value), e);
     json_array_foreach(json_object_get(r->facts, "restrictions"), i, value)
@@ -123,10 +140,17 @@ static status read_recording(struct resumption *r, struct err *e)
     const char *place = text_of(json_object_get(r->facts, "request"), "recording");
     if (!place && strcmp(r->target.device, "replay")) return LATHE_OK;
     if (!place)
-        return err_set(e, LATHE_STORE, "it replayed a recording, and which is not known: it was recorded by an older lathe");
+        return err_set(e, LATHE_STORE, "it replayed a recording, and which one was not kept");
     status s = recording_open(place, r->request.nkernels ? r->request.kernels[0] : NULL, &r->recording, e);
     r->request.recording = r->recording;
     return s;
+}
+
+/* Looked at before a device is opened that another process measures on; taking it over looks again. */
+static status check_running(const struct resumption *r, struct err *e)
+{
+    if (strcmp(fact(r, "state"), "running") || process_state(fact(r, "coordinator")) != PROCESS_RUNS) return LATHE_OK;
+    return err_set(e, LATHE_USAGE, "it is running, by another process: interrupt that first");
 }
 
 /* The file has to be there before it is opened for writing, which brings an older one up to date. */
@@ -154,7 +178,8 @@ status resumption_open(const char *db, int64_t id, struct resumption **out, stru
     r->id = id;
     status s = read_facts(r, e);
     if (!s) {
-        s = target_from_json(json_object_get(r->facts, "target"), &r->target, e);
+        s = check_running(r, e);
+        if (!s) s = target_from_json(json_object_get(r->facts, "target"), &r->target, e);
         if (!s) read_request(r);
         if (!s) s = read_problem(r, e);
         if (!s) s = read_recording(r, e);
@@ -187,8 +212,16 @@ struct campaign_request *resumption_request(struct resumption *r) { return &r->r
 const char *resumption_state(const struct resumption *r) { return fact(r, "state"); }
 const json_t *resumption_earlier(const struct resumption *r) { return r->earlier; }
 int64_t resumption_id(const struct resumption *r) { return r->id; }
-int64_t resumption_trials(const struct resumption *r) { return json_integer_value(json_object_get(r->facts, "trials")); }
-double resumption_seconds(const struct resumption *r) { return json_number_value(json_object_get(r->facts, "seconds")); }
+
+int64_t resumption_trials(const struct resumption *r)
+{
+    return json_integer_value(json_object_get(r->facts, "trials"));
+}
+
+double resumption_seconds(const struct resumption *r)
+{
+    return json_number_value(json_object_get(r->facts, "seconds"));
+}
 
 const char *resumption_strategy(const struct resumption *r, const char **text)
 {
@@ -244,7 +277,7 @@ status resumption_check(const struct resumption *r, const struct campaign_reques
     differ(differences, "lathe", fact(r, "tool_version"), request->version);
     if (differences->len && !request->force)
         return err_set(e, LATHE_USAGE,
-                       "campaign %lld cannot simply go on: %.1200s\nwhat is measured now may not compare with what was: "
+                       "campaign %lld cannot simply go on: %.1200s\nwhat is measured now may not compare with what was\n"
                        "--force goes on all the same, and says so in the campaign's note",
                        (long long)r->id, sb_str(differences));
     memcpy(target->limit, r->target.limit, sizeof target->limit);

@@ -1,4 +1,5 @@
-/* resume_impl.h: resuming, as the files of this room share it: resume.c reads what was recorded, resume_trial.c feeds it back. */
+/* resume_impl.h: resuming, as the files of this room share it: request.c writes what it needs, resume.c reads it back,
+ * trial_end.c and replay_campaign.c feed recorded trials back. */
 #ifndef LATHE_CAMPAIGN_RESUME_IMPL_H
 #define LATHE_CAMPAIGN_RESUME_IMPL_H
 

@@ -1,4 +1,4 @@
-/* trial_end.c: how a trial ends, now or, where the campaign was resumed, as it was recorded: what counts is the same. */
+/* trial_end.c: how a trial ends, now or, where the campaign was resumed, as it was recorded: the same follows. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "campaign/resume_impl.h"
@@ -78,8 +78,8 @@ static void warn_if_hopeless(struct campaign *c, const struct trial *t)
         campaign_note(c, "the first %d configurations did not compile; the last one: %.600s", ENOUGH, t->result.reason);
 }
 
-/* What follows from its result. NOTE: from what the store keeps of it alone, so that a resumed campaign tells its strategy
- * the same. */
+/* What follows from its result. NOTE: from what the store keeps of it alone, so that a resumed campaign tells its
+ * strategy the same. */
 static void account(struct trial *t, bool refused, bool recorded)
 {
     struct campaign *c = t->c;
@@ -132,8 +132,9 @@ static status begin_again(struct trial *t, int outcome, int attempts, struct err
         return LATHE_OK;
     }
     if (t->suspect)
-        campaign_note(c, "trial %lld was on the device when the campaign was cut off: it is tried once more, alone, after "
-                      "the others: %s", (long long)t->number, t->text);
+        campaign_note(c,
+                      "trial %lld was on the device when the campaign was cut off: it is tried once more, alone, after the "
+                      "others: %s", (long long)t->number, t->text);
     return store_trial_again(c->store, t->id, attempts, e);
 }
 
@@ -143,8 +144,8 @@ status trial_recall(struct trial *t, bool *over, struct err *e)
     struct stored_trial was;
     bool found;
     *over = false;
-    status s = resumption_find(c->request->resumed, c->store, t->number, t->entrant->kernel->name, t->text, &was, &found,
-                               e);
+    const char *kernel = t->entrant->kernel->name;
+    status s = resumption_find(c->request->resumed, c->store, t->number, kernel, t->text, &was, &found, e);
     if (s || !found) return s;
     t->id = was.id;
     *over = was.outcome >= 0 && was.outcome != OUTCOME_skipped;

@@ -185,7 +185,7 @@ static void release_held(struct run *run)
     if (run->first) set_out(run->first);
 }
 
-/* NOTE: the store knows which trial is on the device before it is: if the machine goes down, that one is the suspect. */
+/* NOTE: the store knows which trial is on the device before it is: if the machine goes down, it is the suspect. */
 static status start_next(struct run *run, struct err *e)
 {
     struct campaign *c = run->c;

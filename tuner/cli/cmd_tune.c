@@ -60,12 +60,14 @@ static const struct option_row tune_options[] = {
     {"compile-limit", .arg = "S", .kind = OPTION_SECONDS, AT(compile_seconds),
      .help = "how long compiling one configuration may take (default 120)"},
     {"compile-memory", .arg = "MIB", .kind = OPTION_COUNT, AT(compile_memory), .min = 16, .max = 1 << 24,
-     .help = "memory that each process of a compiler may allocate (default: its share of three quarters of the machine's)"},
+     .help = "memory that each process of a compiler may allocate (default: its share of three quarters of the "
+             "machine's)"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
      .help = "how long one configuration may take before it is killed",
      .given = offsetof(struct tune_args, has_time_limit)},
     {"resume", .arg = "CAMPAIGN", .kind = OPTION_COUNT, AT(resume), .min = 1,
-     .help = "go on with a campaign of the database that was interrupted, killed or failed, or that is to have more trials"},
+     .help = "go on with a campaign of the database that was interrupted, killed or failed, or that is to have more "
+             "trials"},
     {"force", .kind = OPTION_FLAG, AT(force),
      .help = "with --resume: although device, driver, compiler, lathe or specification are not what they were"},
     {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
@@ -108,8 +110,8 @@ static const char tune_details[] =
     "Ctrl-C ends the campaign with what it has: the result is printed and the exit code is 130. A second Ctrl-C ends "
     "it at once. Either way, everything measured is in the database.\n"
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
-    "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all together), "
-    "--top, --time-limit and how it compiles may be given anew.\n"
+    "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
+    "together), --top, --time-limit and how it compiles may be given anew.\n"
     "Exit code 1: no configuration was valid; the table says why.";
 
 /* "--db x.db" where a suggested command needs it. */
@@ -241,8 +243,8 @@ static status conclude(const struct tune_args *args, status s, const struct camp
         }
         if (summary->interrupted)
             return err_set(e, LATHE_INTERRUPTED,
-                           "interrupted; what was measured is campaign %lld of %s\n`lathe tune --resume %lld --db %s` goes "
-                           "on with it",
+                           "interrupted; what was measured is campaign %lld of %s\n`lathe tune --resume %lld --db %s` "
+                           "goes on with it",
                            id, args->db, id, args->db);
         return s;
     }

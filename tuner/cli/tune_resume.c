@@ -18,14 +18,15 @@ static status check_specification(struct resumption *r, const char *self, struct
     args.settings = (struct text_list){(char **)q->settings, q->nsettings, q->nsettings};
     if (spec_load(&args, self, &now, &ignored))
         return err_set(e, LATHE_USAGE,
-                       "%.300s cannot be read any more: %.1000s\n--force goes on with the specification as it was recorded",
+                       "%.300s cannot be read any more: %.1000s\n--force goes on with the specification as it was "
+                       "recorded",
                        q->spec, ignored.text);
     struct strbuf what = {0};
     status s = LATHE_OK;
     if (resumption_differs(r, now, &what))
         s = err_set(e, LATHE_USAGE,
-                    "%.300s has changed since: %.500s\na campaign is of one specification: --force goes on with it as it "
-                    "was recorded, and `lathe tune` begins another with what it is now",
+                    "%.300s has changed since: %.500s\na campaign is of one specification: --force goes on with it as "
+                    "it was recorded, and `lathe tune` begins another with what it is now",
                     q->spec, sb_str(&what));
     sb_free(&what);
     problem_free(now);
@@ -41,8 +42,8 @@ static status check_budget(const struct resumption *r, int64_t id, const struct 
     bool ended = !strcmp(resumption_state(r), "finished");
     if (ended && !c->trials && !(c->seconds > 0) && c->top < 0)
         return err_set(e, LATHE_USAGE,
-                       "campaign %lld is finished, with %lld trials\n--trials N or --seconds S, of all together, gives it "
-                       "more, and --top N another final",
+                       "campaign %lld is finished, with %lld trials\n--trials N or --seconds S, of all together, gives "
+                       "it more, and --top N another final",
                        (long long)id, has);
     return LATHE_OK;
 }
