@@ -8,6 +8,7 @@
 
 local M = ...                   -- the prelude's module
 
+local SPREAD_TRIES = 30         -- fresh configurations of which search:spread takes the furthest
 local ASKED_IN_VAIN = 10000     -- times in a row that a companion may ask for what is known
 
 -- Remembering ---------------------------------------------------------------------------------------------------------
@@ -312,8 +313,30 @@ function search:latin(n)
   return self:novel(list)
 end
 
+-- search:spread(n): n random configurations far from each other, none known, each once; fewer where fewer are left. Each
+-- is, of a few fresh ones, that with the largest distance to the nearest of those before it, a sum of shares of the
+-- axes (maximin: Johnson, Moore, Ylvisaker, J. Stat. Planning and Inference 26 (1990) 131-148).
+function search:spread(n)
+  local axes, list, points, taken = self:axes(), {}, {}, {}
+  for k = 1, math.min(n, self:left()) do
+    local furthest, best, point
+    for _ = 1, k == 1 and 1 or SPREAD_TRIES do
+      local config = self:fresh(taken)
+      local x, nearest = self:vector(config), math.huge
+      for _, other in ipairs(points) do
+        local away = 0
+        for i = 1, #axes do away = away + math.abs(x[i] - other[i]) / (#axes[i].values - 1) end
+        nearest = math.min(nearest, away)
+      end
+      if not best or nearest > furthest then furthest, best, point = nearest, config, x end
+    end
+    list[k], points[k], taken[best] = best, point, true
+  end
+  return list
+end
+
 -- search:begin(n): n results to begin with: when first called the best of what is known already, if that is enough;
--- later, and for the rest, search:latin's.
+-- later, and for the rest, search:spread's.
 function search:begin(n)
   local found = {}
   for _, result in ipairs(self.begun and {} or self.store.history) do
@@ -323,7 +346,7 @@ function search:begin(n)
   table.sort(found, M.strategy.better)
   for k = #found, n + 1, -1 do found[k] = nil end
   if #found < n and self:left() > 0 then
-    local others = self:try_all(self:latin(n - #found))
+    local others = self:try_all(self:spread(n - #found))
     table.move(others, 1, #others, #found + 1, found)
   end
   return found

@@ -154,6 +154,32 @@ describe("a search", function()
     end)
   end)
 
+  it("begins with configurations that are further from each other than random ones", function()
+    local space = grid(8, 8, 8, 8)
+    local function closest(list)
+      local least = math.huge
+      for i, a in ipairs(list) do
+        for k = 1, i - 1 do
+          local away = 0
+          for p, v in ipairs(a.at) do away = away + math.abs(v - list[k].at[p]) end
+          least = math.min(least, away)
+        end
+      end
+      return least
+    end
+    in_search(space, function(search)
+      for seed = 1, 5 do
+        math.randomseed(seed)
+        assert.is_true(closest(search:spread(8)) > closest(search:start(8)) + 2)
+      end
+      assert.are.equal(8 ^ 4, #search:start(1e6))
+    end)
+    in_search(grid(3, 1, 2), function(search)
+      search:try(search:fresh())
+      assert.are.equal(5, #search:spread(100))
+    end)
+  end)
+
   it("knows configurations as vectors, and back", function()
     local function active(p, at) return p ~= 3 or at[1] > 0 end
     local space = mock.space { { name = "k", sizes = { 4, 1, 3 }, active = active } }
