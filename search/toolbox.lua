@@ -216,8 +216,9 @@ function search:aside(config, kind)
   return #around > 0 and around[math.random(#around)] or self:fresh()
 end
 
--- search:descend(here, kind, first, batch): the result that descent over neighbours ends at. They are asked for in random
--- order, `batch` at once; first: it moves when a batch has a better one, else it looks at all and takes the best.
+-- search:descend(here, kind, first, batch): the result that descent over neighbours ends at. They are asked for in
+-- random order, `batch` at once; first: it moves when a batch has a better one, else it looks at all and takes the
+-- best.
 function search:descend(here, kind, first, batch)
   while true do
     local best, unknown = here, {}
@@ -295,8 +296,8 @@ function search:nearest(x)
   return self.space:repair(wanted)
 end
 
--- search:latin(n): n configurations that spread over every axis, none known, each once; fewer where fewer are left. Each
--- axis is cut into n parts, and each part is used once (Latin hypercube sampling: McKay, Beckman, Conover,
+-- search:latin(n): n configurations that spread over every axis, none known, each once; fewer where fewer are left.
+-- Each axis is cut into n parts, and each part is used once (Latin hypercube sampling: McKay, Beckman, Conover,
 -- Technometrics 21 (1979) 239-245).
 function search:latin(n)
   local axes, points, list = self:axes(), {}, {}
@@ -313,22 +314,32 @@ function search:latin(n)
   return self:novel(list)
 end
 
--- search:spread(n): n random configurations far from each other, none known, each once; fewer where fewer are left. Each
--- is, of a few fresh ones, that with the largest distance to the nearest of those before it, a sum of shares of the
--- axes (maximin: Johnson, Moore, Ylvisaker, J. Stat. Planning and Inference 26 (1990) 131-148).
+-- search:spread(n): n random configurations far from each other, none known, each once; fewer where fewer are left.
+-- Each is, of a few fresh ones, that with the largest distance to the nearest of those before it, a sum of shares of
+-- the axes (maximin: Johnson, Moore, Ylvisaker, J. Stat. Planning and Inference 26 (1990) 131-148).
 function search:spread(n)
   local axes, list, points, taken = self:axes(), {}, {}, {}
+
+  -- The distance to the nearest point; where that is no more than `enough`, something that is no more either.
+  local function room(x, enough)
+    local nearest = math.huge
+    for _, other in ipairs(points) do
+      local away = 0
+      for i = 1, #x do away = away + math.abs(x[i] - other[i]) end
+      if away < nearest then nearest = away end
+      if nearest <= enough then break end
+    end
+    return nearest
+  end
+
   for k = 1, math.min(n, self:left()) do
-    local furthest, best, point
+    local most, best, point = -1, nil, nil
     for _ = 1, k == 1 and 1 or SPREAD_TRIES do
       local config = self:fresh(taken)
-      local x, nearest = self:vector(config), math.huge
-      for _, other in ipairs(points) do
-        local away = 0
-        for i = 1, #axes do away = away + math.abs(x[i] - other[i]) / (#axes[i].values - 1) end
-        nearest = math.min(nearest, away)
-      end
-      if not best or nearest > furthest then furthest, best, point = nearest, config, x end
+      local x = self:vector(config)
+      for i, axis in ipairs(axes) do x[i] = x[i] / (#axis.values - 1) end
+      local away = room(x, most)
+      if away > most then most, best, point = away, config, x end
     end
     list[k], points[k], taken[best] = best, point, true
   end
