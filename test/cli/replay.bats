@@ -206,3 +206,16 @@ J
     [ "$n" -lt 200000 ]
     grep -q "interrupted; what was measured is campaign 1" errors
 }
+
+@test "every strategy without a model tries a recording to its end, each configuration once" {
+    local name
+    for name in "$TREE"/search/strategies/*.lua; do
+        name="$(basename "$name" .lua)"
+        case "$name" in forest | gp | portfolio | transfer) continue ;; esac
+        split replay "$PNPOLY" --db none --strategy "$name" --trials 100000 --json
+        echo "$name: $errors"
+        [ "$status" -eq 0 ]
+        [[ "$out" == *'"trials": 4092,'* ]]
+        [[ "$out" == *'"ok": 3774,'* ]]
+    done
+}
