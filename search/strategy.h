@@ -14,6 +14,7 @@
 struct strategy;
 
 enum { STRATEGY_BATCH_MAX = 1000000 };  /* configurations asked for at once */
+#define STRATEGY_DEFAULT "portfolio"    /* where none is named */
 
 struct strategy_option {            /* as declared by the script's options table */
     char name[48], type[16], text_default[64], range[160], help[200];
@@ -73,6 +74,10 @@ void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resol
 /* What the script reads as tune.here and tune.earlier, before the first ask; copied. Without it both say nothing. Fails
  * with LATHE_STRATEGY where the script's memory ends. */
 status strategy_inform(struct strategy *s, const struct place *here, const struct earlier *list, int n, struct err *e);
+
+/* What the script reads as tune.parallel: how many trials go through the device's pipeline at once, at least 1. Before
+ * the first ask; 1 unless it is called. */
+void strategy_set_parallel(struct strategy *s, int trials);
 
 /* Resumes the script if nothing is pending; else gives the same batch again, whole. *count 0: the script has ended (the
  * space is done, or it returned). A script that fails, loops for ever or yields what is no configuration:

@@ -1,5 +1,5 @@
-/* strategy_earlier.c: what a script knows before its first trial: tune.here, where it is, and tune.earlier, what
- * earlier campaigns found. Plain tables, made once; a script may change them. */
+/* strategy_earlier.c: what a script knows before its first trial: tune.here, where it is, tune.earlier, what earlier
+ * campaigns found, and tune.parallel. Plain tables, made once; a script may change them. */
 #include "search/strategy_impl.h"
 
 #include <lauxlib.h>
@@ -89,4 +89,9 @@ void earlier_push_here(lua_State *L)
 void earlier_push(lua_State *L)
 {
     push_known(L, &LIST_KEY);
+}
+
+void strategy_set_parallel(struct strategy *s, int trials)
+{
+    s->parallel = trials;
 }

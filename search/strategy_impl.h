@@ -22,6 +22,7 @@ struct strategy {
     bool *told;
     int count, cap, pending;    /* pending: proposals not told yet */
     bool started, ended;
+    int parallel;               /* tune.parallel; 0: not set */
     bool asked;                 /* the last yield came from `tune` */
     uint64_t made;              /* objects made so far: their order as keys */
     int models;                 /* that live */

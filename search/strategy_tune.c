@@ -227,7 +227,7 @@ static int tune_random_integer(lua_State *L)
 static int tune_index(lua_State *L)
 {
     static const char *const names[] = {"evaluate", "evaluate_all", "random",  "random_integer",
-                                        "best",     "here",         "earlier"};
+                                        "best",     "here",         "earlier", "parallel"};
     static const lua_CFunction functions[] = {tune_evaluate, tune_evaluate_all, tune_random, tune_random_integer};
     const char *name = luaL_checkstring(L, 2);
     for (int i = 0; i < 4; i++)
@@ -241,8 +241,10 @@ static int tune_index(lua_State *L)
         earlier_push_here(L);
     else if (strcmp(name, "earlier") == 0)
         earlier_push(L);
+    else if (strcmp(name, "parallel") == 0)
+        lua_pushinteger(L, strategy_of(L)->parallel ? strategy_of(L)->parallel : 1);
     else
-        return strategy_unknown(L, "tune has no field", name, names, 7);
+        return strategy_unknown(L, "tune has no field", name, names, 8);
     return 1;
 }
 

@@ -156,13 +156,15 @@ function result:better_than(other)
 end
 
 -- Runs a strategy until it ends or `budget` configurations were asked for. cost(config) is its objective, nil: it
--- failed. told: what tune.here and tune.earlier say; nothing if left out. Returns the configurations in the order asked
--- for, the sizes of the batches, and whether it ended by itself.
+-- failed. told: what tune.here, tune.earlier and tune.parallel say; nothing, and 1, if left out. Returns the
+-- configurations in the order asked for, the sizes of the batches, and whether it ended by itself.
 function M.run(strategy, space, options, cost, budget, told)
   local asked, batches = {}, {}
   models.of = space
-  local tune = setmetatable({ here = told and told.here or { problem = "", device = "", size = {} },
-                              earlier = told and told.earlier or {} }, { __index = function(_, name)
+  told = told or {}
+  local tune = setmetatable({ here = told.here or { problem = "", device = "", size = {} },
+                              earlier = told.earlier or {},
+                              parallel = told.parallel or 1 }, { __index = function(_, name)
     if name ~= "best" then error("tune has no field " .. tostring(name), 2) end
   end })
   function tune.evaluate_all(list)

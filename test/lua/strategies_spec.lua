@@ -62,6 +62,7 @@ for _, case in ipairs {
   { "basin_hopping" }, { "basin_hopping", "starts=1", "hop=0", "patience=1", "kind=hamming" },
   { "bandit" }, { "bandit", "window=1", "explore=0", "annealing=true", "basin_hopping=true", "dual_annealing=true",
                   "firefly=true", "local=true" },
+  { "portfolio" }, { "portfolio", "patience=0", "batch=9" }, { "portfolio", "patience=1000000", "batch=3" },
   { "transfer" }, { "transfer", "then=local", "batch=8" }, { "transfer", "then=exhaustive", "count=0", "batch=2" },
   { "pso" }, { "pso", "particles=1", "batch=1" }, { "pso", "inertia=0", "own=0", "all=0", "particles=1000" },
 } do

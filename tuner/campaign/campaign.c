@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { TRIALS_AT_ONCE = 16 };   /* as strategies are told; a constant, so that a seed does not depend on the workers */
 enum { DEFAULT_TRIALS = 100, TICK_MS = 200, COMPILE_SECONDS = 120 };
 
 /* Set by a signal handler, read between turns of the loop; a process runs one campaign at a time. */
@@ -71,11 +72,12 @@ static status open_strategy(struct campaign *c, struct err *e)
     struct space **spaces = mem_zalloc((size_t)c->nentrants, sizeof *spaces);
     for (int i = 0; i < c->nentrants; i++) spaces[i] = c->entrants[i].space;
     const char *text = NULL, *name = r->resumed ? resumption_strategy(r->resumed, &text) : r->strategy;
-    if (!name) name = "local";
+    if (!name) name = STRATEGY_DEFAULT;
     int n = c->nentrants;
     status s = text ? strategy_open_text(name, text, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e)
                     : strategy_open(name, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e);
     char *unread = NULL;
+    if (!s) strategy_set_parallel(c->strategy, TRIALS_AT_ONCE);
     if (!s)
         s = earlier_inform(r->db, r->resumed ? resumption_earlier(r->resumed) : NULL, c->problem, &c->target, spaces,
                            c->nentrants, c->strategy, &c->earlier, &unread, e);

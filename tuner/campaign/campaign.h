@@ -56,7 +56,7 @@ struct campaign_request {
     const char *device;             /* NULL: dev_default() */
     const struct recording *recording;  /* what is replayed in place of a device; NULL: nothing */
     bool recorded_space;            /* the problem is replay_problem's, and the space what was recorded */
-    const char *strategy;           /* name or file; NULL: "local" */
+    const char *strategy;           /* name or file; NULL: STRATEGY_DEFAULT */
     char *const *options;           /* "name=value" */
     int noptions;
     int64_t trials;                 /* 0: no limit, except that with neither limit given the default is 100 trials */

@@ -161,8 +161,8 @@ static status open_strategy(struct replayed *c, struct err *e)
     const struct campaign_request *r = c->request;
     const char *text, *name;
     if (!r->resumed)
-        return strategy_open(r->strategy ? r->strategy : "local", r->options, r->noptions, &c->space, 1, r->seed,
-                             &c->strategy, e);
+        return strategy_open(r->strategy ? r->strategy : STRATEGY_DEFAULT, r->options, r->noptions, &c->space, 1,
+                             r->seed, &c->strategy, e);
     name = resumption_strategy(r->resumed, &text);
     return strategy_open_text(name, text, r->options, r->noptions, &c->space, 1, r->seed, &c->strategy, e);
 }

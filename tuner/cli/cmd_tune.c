@@ -36,7 +36,7 @@ static const struct option_row tune_options[] = {
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
      .help = "cuda:N, host, or replay:FILE, a recording (default: the first CUDA GPU, else host)",
      .given = offsetof(struct tune_args, has_device)},
-    {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = "local",
+    {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = STRATEGY_DEFAULT,
      .help = "how to search: one of those below, or a FILE.lua",
      .given = offsetof(struct tune_args, has_strategy)},
     {"option", .arg = "K=V", .kind = OPTION_TEXTS, AT(options), .help = "an option of the strategy; may be repeated"},

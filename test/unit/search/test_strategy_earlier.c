@@ -1,4 +1,4 @@
-/* tune.here and tune.earlier: what a script is told of earlier campaigns. */
+/* tune.here, tune.earlier and tune.parallel: what a script is told of where it runs, and of earlier campaigns. */
 #include "fixture.h"
 
 #include "search/strategy.h"
@@ -78,6 +78,14 @@ static void test_nothing_is_told(void **state)
     run(s);
 }
 
+static void test_how_many_run_at_once(void **state)
+{
+    run(script("assert(tune.parallel == 1)", (size_t)32 << 20));
+    struct strategy *s = script("assert(tune.parallel == 7)", (size_t)32 << 20);
+    strategy_set_parallel(s, 7);
+    run(s);
+}
+
 /* A bounded script may have no room for it: an error, no crash. */
 static void test_more_than_fits(void **state)
 {
@@ -113,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_told),
         cmocka_unit_test(test_nothing_is_told),
+        cmocka_unit_test(test_how_many_run_at_once),
         cmocka_unit_test(test_more_than_fits),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
