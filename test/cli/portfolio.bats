@@ -51,3 +51,19 @@ proposed() { sql "SELECT configuration FROM trial WHERE campaign_id = (SELECT ma
     lathe tune --device "replay:$RECORDED" --trials 150 --seed 6 --db other.db --quiet >/dev/null
     [ "$(proposed r1.db)" != "$(proposed other.db)" ]
 }
+
+@test "scripts/bench_strategies: a table of a folder of recordings, and what is left out" {
+    python3 -c 'import json' || skip "no python3 here"
+    mkdir folder
+    cp "$RECORDED" "$TREE/test/data/recorded/small/t4.json" folder
+    split "$TREE/scripts/bench_strategies" --lathe "$LATHE_BIN" --strategies random,ils --seeds 2 --jobs 1 folder
+    [ "$status" -eq 0 ]
+    [[ "$out" == "2 seeds from 1, to 0.95:"*"| strategy | pnpoly-RTX_3090 | mean | 95 % |"*'| `random` | '* ]]
+    [[ "$errors" == *"left out: folder/t4.json: lathe: "*"only one of its configurations is valid"* ]]
+    "$LATHE_BIN" compare --spaces "$RECORDED" --strategies ils --seeds 2 --json -q >report
+    [[ "$out" == *"| \`ils\` | $(json report "printf('%.3f', j ->> 'strategies' ->> 0 ->> 'score')") | "* ]]
+    rm folder/pnpoly*
+    split "$TREE/scripts/bench_strategies" --lathe "$LATHE_BIN" folder
+    [ "$status" -eq 1 ]
+    [[ "$errors" == *"no recording that can be scored"* ]]
+}
