@@ -1,8 +1,9 @@
 /* test_wgmma_shared_run.c: kernels/linear/wgmma_shared.cu as it stands, run on this machine (standins/, as in
  * test_wgmma_run.c): random configurations for a GPU so small that blocks have several tiles, and some by name. Sums of
- * small integers are exact, so results are compared bit by bit. And mistakes planted in the source are found.
+ * small integers are exact, so results are compared bit by bit.
  *
- * LATHE_SAMPLE=N takes N random configurations of each type of tensors instead of a few. */
+ * LATHE_SAMPLE=N takes N random configurations of each type of tensors instead of a few. With two numbers as
+ * arguments: that named configuration alone, in so many orders, for scripts/check_mutants, which plants mistakes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,19 +50,10 @@ static void close_problem(void)
     problem_free(problem);
 }
 
-/* Replaces the one place where `from` stands. */
-static void plant(struct strbuf *b, const char *source, const char *from, const char *to)
-{
-    const char *at = from ? strstr(source, from) : NULL;
-    if (from && (!at || strstr(at + 1, from))) fail_msg("'%s' does not stand in the source once", from);
-    sb_addn(b, source, at ? (size_t)(at - source) : strlen(source));
-    if (at) sb_addf(b, "%s%s", to, at + strlen(from));
-}
-
 /* The program of one configuration. */
-static void write_text(const config_choice *choice, const char *path, const char *from, const char *to)
+static void write_text(const config_choice *choice, const char *path)
 {
-    struct strbuf b = {0}, source = {0};
+    struct strbuf b = {0};
     struct err e = {0};
     char **defines;
     int n;
@@ -74,26 +66,24 @@ static void write_text(const config_choice *choice, const char *path, const char
         sb_addf(&b, "#define SIZE_%s %lld\n", problem->dims[i].name, (long long)problem->dims[i].value);
     sb_add(&b, "#define LATHE_HOST_SANITIZE 0\n#define lathe_host_global__\n#include \"tuner/device/host_shim.h\"\n");
     if (source_epilogue(problem, &b, &e)) fail_msg("%s", e.text);
-    source_print_plain(&source, kernel->source);
-    plant(&b, sb_str(&source), from, to);
+    source_print_plain(&b, kernel->source);
     sb_add(&b, "\n#include \"test/unit/kernels/standins/main_shared.h\"\n");
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     assert_int_equal(fwrite(sb_str(&b), 1, b.len, f), b.len);
     assert_int_equal(fclose(f), 0);
-    sb_free(&source);
     sb_free(&b);
 }
 
 /* What the program says when it fails, or NULL: in up to `seeds` orders. */
-static char *run(const config_choice *choice, int seeds, const char *from, const char *to)
+static char *run(const config_choice *choice, int seeds)
 {
     char path[] = "/tmp/lathe-wgmma-XXXXXX.cpp", line[512] = "";
     char *command, *said = NULL;
     int fd = mkstemps(path, 4);
     assert_true(fd >= 0);
     close(fd);
-    write_text(choice, path, from, to);
+    write_text(choice, path);
     command = mem_printf("${CXX:-c++} -std=c++17 -O1 -w -Wno-psabi -I. %s -o %.*s", path,
                          (int)sizeof path - 5, path);
     if (system(command) != 0) fail_msg("it does not compile: %s", command);
@@ -124,10 +114,10 @@ static void choose(const char *text, config_choice *choice)
     sb_free(&why);
 }
 
-static void must_hold(const config_choice *choice)
+static void must_hold(const config_choice *choice, int seeds)
 {
     struct strbuf b = {0};
-    char *said = run(choice, 2, NULL, NULL);
+    char *said = run(choice, seeds);
     config_print(&b, kernel, slots, choice);
     if (said)
         fail_msg("%s, M=%lld N=%lld K=%lld, %s: %s", problem->name, (long long)problem->dims[0].value,
@@ -150,7 +140,7 @@ static void test_random(void **state)
                      8 * (16 + (int)rng_below(&r, 32)));
         if (space_open(problem, kernel, &target, &space, &e)) fail_msg("%s", e.text);
         space_at(space, space_random(space, &r), choice);
-        must_hold(choice);
+        must_hold(choice, 2);
         space_close(space);
         close_problem();
     }
@@ -179,53 +169,32 @@ static const struct {
     {"f32", 100, 256, 160, "FORMAT=tf32x1,VEC=4," SPLIT},
 };
 
+static void must_hold_named(int i, int seeds)
+{
+    config_choice choice[64] = {0};
+    open_problem(named[i].type, named[i].m, named[i].n, named[i].k);
+    choose(named[i].text, choice);
+    must_hold(choice, seeds);
+    close_problem();
+}
+
+enum { NAMED = sizeof named / sizeof *named };
+
 static void test_named(void **state)
 {
     if (system("${CXX:-c++} --version >/dev/null 2>&1")) skip();
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
-        config_choice choice[64] = {0};
-        open_problem(named[i].type, named[i].m, named[i].n, named[i].k);
-        choose(named[i].text, choice);
-        must_hold(choice);
-        close_problem();
-    }
+    for (int i = 0; i < NAMED; i++) must_hold_named(i, 2);
 }
 
-/* Mistakes in the order of things: a named case must fail with each. */
-static void test_mistakes_are_found(void **state)
-{
-    static const struct {
-        int named;
-        const char *from, *to;
-    } faults[] = {
-        {0, "lathe_barrier_wait(memory.turn(x.group), (turn + (x.group == 0)) & 1);", ";"},
-        {0, "x.at.skip(x.group * chunks);", ";"},
-        {0, "if (lane < CLUSTER)", "if (lane == lathe_cluster_rank())"},
-        {2, "release(at.before());\n                at.next();", "release(at.before()), release(at.stage); at.next();"},
-        {2, "lathe_barrier_wait(memory.full(at.stage), at.parity);", ";"},
-        {2, "lathe_barrier_wait(memory.free(at.stage), at.parity ^ 1);", ";"},
-        {2, "m + across < M && n + along < N", "true"},
-        {4, "columns + LOW", "columns"},
-        {4, "if (start > 0)", "if (false)"},
-        {5, "lathe_barrier_wait_cluster(x.memory.exchanged(), rounds & 1);", ";"},
-        {5, "if (rounds > 0)", "if (false)"},
-    };
-    if (system("${CXX:-c++} --version >/dev/null 2>&1")) skip();
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        const int n = faults[i].named;
-        config_choice choice[64] = {0};
-        open_problem(named[n].type, named[n].m, named[n].n, named[n].k);
-        choose(named[n].text, choice);
-        char *said = run(choice, 100, faults[i].from, faults[i].to);
-        if (!said) fail_msg("nothing is wrong with '%s' in place of '%s'", faults[i].to, faults[i].from);
-        mem_free(said);
-        close_problem();
-    }
-}
+static int chosen, seeds;
+static void test_chosen(void **state) { must_hold_named(chosen, seeds); }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_named), cmocka_unit_test(test_random),
-                                       cmocka_unit_test(test_mistakes_are_found)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_named), cmocka_unit_test(test_random)};
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_chosen)};
+    if (argc < 3) return cmocka_run_group_tests(tests, NULL, NULL);
+    chosen = atoi(argv[1]);
+    seeds = atoi(argv[2]);
+    return chosen < 0 || chosen >= NAMED ? 2 : cmocka_run_group_tests(one, NULL, NULL);
 }
