@@ -25,6 +25,9 @@ static const char PRELUDE[] = {
 static const char TOOLBOX[] = {
 #include "search/toolbox.lua.inc"
     , 0};
+static const char GUIDED[] = {
+#include "search/guided.lua.inc"
+    , 0};
 
 /* Process-wide because a signal handler sets it; atomic because hosts may run on several threads. */
 static atomic_int interrupted;
@@ -183,7 +186,8 @@ static void add_script_lines(luaL_Buffer *b, const char *trace)
             p++;
             size_t n = strcspn(p, "\n");
             if (strncmp(p, "\t[C]", 4) == 0 || strncmp(p, "\tprelude.lua", 12) == 0 ||
-                strncmp(p, "\ttoolbox.lua", 12) == 0 || strncmp(p, "\t(...", 5) == 0)
+                strncmp(p, "\ttoolbox.lua", 12) == 0 || strncmp(p, "\tguided.lua", 11) == 0 ||
+                strncmp(p, "\t(...", 5) == 0)
                 continue;
             if (pass == 0) {
                 lines++;
@@ -312,16 +316,24 @@ static int install_words(lua_State *L)
     return 0;
 }
 
+/* Runs a text with the module, which is on top of the stack and stays there. */
+static status add_words(struct lua_host *h, const char *text, size_t len, const char *name, struct err *e)
+{
+    status s = lua_host_load(h, text, len, name, e);
+    if (s)
+        return s;
+    lua_pushvalue(h->L, -2); /* stack: module, text, module */
+    return lua_host_call(h, 1, 0, LATHE_INTERNAL, e);
+}
+
 status lua_host_prelude(struct lua_host *h, const char *set, struct err *e)
 {
     lua_State *L = h->L;
     status s = lua_host_load(h, PRELUDE, sizeof PRELUDE - 1, "prelude.lua", e);
     if (s || (s = lua_host_call(h, 0, 1, LATHE_INTERNAL, e))) /* stack: module */
         return s;
-    if (strcmp(set, "strategy") == 0 && !(s = lua_host_load(h, TOOLBOX, sizeof TOOLBOX - 1, "toolbox.lua", e))) {
-        lua_pushvalue(L, -2); /* stack: module, toolbox, module */
-        s = lua_host_call(h, 1, 0, LATHE_INTERNAL, e);
-    }
+    if (strcmp(set, "strategy") == 0 && !(s = add_words(h, TOOLBOX, sizeof TOOLBOX - 1, "toolbox.lua", e)))
+        s = add_words(h, GUIDED, sizeof GUIDED - 1, "guided.lua", e);
     if (s) {
         lua_pop(L, 1);
         return s;

@@ -1,8 +1,5 @@
--- gp: a Gaussian process learns the time and the cost of configurations; the next trial is where it promises most.
---
--- Each kernel has a model of its own; all speak of milliseconds, so that the promises of kernels can be compared. The
--- first trials of each are spread over its space. Then three ways to weigh a promise take turns: the improvement
--- expected, less where the trial would take long; an optimistic guess; the prediction itself.
+-- gp: a Gaussian process learns the time and the cost of configurations; the next trial is where it promises most
+-- (search/guided.lua).
 
 return strategy {
   name = "gp",
@@ -16,69 +13,5 @@ return strategy {
     tries = integer { 30, min = 1, max = 10000, help = "random configurations of which the start takes the furthest" },
     candidates = integer { 20000, min = 16, max = 1000000, help = "configurations of a kernel compared for a trial" },
   },
-  run = function(tune, space, opt)
-    tune = remembering(tune, space)
-    local kernels = {}                                  -- a list, and by name
-    for i, name in ipairs(space:kernels()) do
-      kernels[i] = { model = model.gp { kernel = name, candidates = opt.candidates }, tried = 0, timed = 0 }
-      kernels[name] = kernels[i]
-    end
-    local tried, timed = 0, 0                           -- trials of all kernels, and those whose time is known
-    local best, idle = nil, 0                           -- the best, and the trials since
-    local cycle, turn = { "ei", "lcb", "mean" }, 0
-
-    -- The kernel that is owed a spread trial: its starts; later, while no time of it is known, one each time that all
-    -- kernels had twice its share.
-    local function owed()
-      local who
-      for _, k in ipairs(kernels) do
-        local late = k.timed == 0 and (timed == 0 or tried >= 2 * k.tried * #kernels)
-        if (late or k.tried < opt.starts) and k.model:left() > 0 and (not who or k.tried < who.tried) then who = k end
-      end
-      return who
-    end
-
-    local function most_promising()
-      local who, what, most
-      local how = { cycle[turn % #cycle + 1] }
-      if how[1] == "ei" then how.best, how.cost = best and best.value, opt.cost end
-      if how[1] == "lcb" then how.kappa = opt.kappa * (1 + opt.bold * idle) end
-      turn = turn + 1
-      for _, k in ipairs(kernels) do
-        local config, score = k.model:propose(how)
-        if config and (not most or score > most) then who, what, most = k, config, score end
-      end
-      return who, what
-    end
-
-    -- What became known since, also what another strategy asked for.
-    local learned, asked = 0, {}
-    local function learn()
-      for i = learned + 1, #tune.history do
-        local result = tune.history[i]
-        local k = kernels[result.config.kernel]
-        k.model:tell(result)
-        idle = idle + 1
-        if result.ok and result:better_than(best) then best, idle = result, 0 end
-        if result.measured then k.timed, timed = k.timed + 1, timed + 1 end
-        if not asked[result.config] then k.tried, tried = k.tried + 1, tried + 1 end
-      end
-      learned = #tune.history
-    end
-
-    while true do
-      learn()
-      -- A batch is proposed without its own results: no larger than what is known already, at first the starts.
-      local batch, size = {}, math.min(opt.batch, math.max(tried, opt.starts * #kernels))
-      while #batch < size do
-        local k, config = owed(), nil
-        if k then config = k.model:spread(opt.tries) else k, config = most_promising() end
-        if not config then break end
-        k.model:assume(config)
-        k.tried, tried, batch[#batch + 1], asked[config] = k.tried + 1, tried + 1, config, true
-      end
-      if #batch == 0 then return end
-      tune.evaluate_all(batch)
-    end
-  end,
+  run = function(tune, space, opt) guided(tune, space, opt, model.gp) end,
 }

@@ -3,6 +3,7 @@
 
 local M = { prelude = dofile("search/prelude.lua") }
 assert(loadfile("search/toolbox.lua"))(M.prelude)
+assert(loadfile("search/guided.lua"))(M.prelude)
 M.prelude.load_strategy = function(name) return M.load(name) end
 
 -- `model`, as far as a strategy can tell: what it proposes is free, and scores are at random. M.run sets `of`.
