@@ -57,7 +57,7 @@ $(O)/lathe: $(call obj_of,tuner/main.c) $(OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Loops over thousands of candidates. Vectors, but no contraction and no reordering: results are the same everywhere.
-$(O)/obj/search/gp.o $(O)/obj/search/gp_fit.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
+$(O)/obj/search/gp.o $(O)/obj/search/gp_fit.o $(O)/obj/search/forest_tree.o $(O)/obj/search/forest_trend.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -11,7 +11,7 @@
 
 struct model *model_new(enum model_kind kind, const struct space *s, struct rng *r, int candidates)
 {
-    static const struct belief *const beliefs[] = {[MODEL_GP] = &model_gp};
+    static const struct belief *const beliefs[] = {[MODEL_GP] = &model_gp, [MODEL_FOREST] = &model_forest};
     struct model *m = mem_zalloc(1, sizeof *m);
     m->belief = beliefs[kind];
     m->space = s;

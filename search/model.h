@@ -1,13 +1,13 @@
-/* model.h: what a strategy believes about one kernel's space: Gaussian processes (gp.h) of log time, log cost and the
- * chance to be right over its configurations, which propose what to try next.
+/* model.h: what a strategy believes about one kernel's space: Gaussian processes (gp.h) or trees (forest.h) that learn
+ * log time, log cost and the chance to be right over its configurations, and propose what to try next.
  *
  * A configuration is its index in the space (space.h). It is free until it is assumed (proposed, not yet known) or
  * told; only free ones are ever proposed. Times are in milliseconds, costs in seconds; inside both are logarithms. A
- * failure whose time is not known counts as slow as the slowest known; one that was timed tells its time. Parameters
- * are learned anew whenever about a seventh more is known.
+ * failure whose time is not known counts as slow as the slowest known; one that was timed tells its time. Parameters of
+ * processes are learned anew whenever about a seventh more is known.
  *
- * The chance is the mean of a process of 1 for ok and 0 for failures, used once something failed. It multiplies the
- * expected improvement; in the other acquisitions it draws the mean towards the slowest.
+ * The chance is the mean of 1 for ok and 0 for failures: of a process, used once something failed, or of the leaves
+ * of the trees. It multiplies the expected improvement; in the other acquisitions it draws the mean towards the slowest.
  *
  * Candidates are all configurations of a small space; of a larger one a random sample, drawn anew whenever half as much
  * again is known, and the neighbours of the best. */
@@ -38,7 +38,7 @@ struct prediction {
     double chance;              /* to be right, 1e-6 to 1 */
 };
 
-enum model_kind { MODEL_GP };
+enum model_kind { MODEL_GP, MODEL_FOREST };
 
 /* Both are borrowed. `candidates`: how many configurations are looked at at most, > 0. */
 struct model *model_new(enum model_kind kind, const struct space *s, struct rng *r, int candidates);

@@ -32,7 +32,7 @@ struct belief {
     void (*told)(struct model *m, struct trial *t); /* t has just become known */
     void (*guess)(const struct model *m, int slot, bool cost, struct guess *out);   /* cost: whether it is wanted */
 };
-extern const struct belief model_gp;
+extern const struct belief model_gp, model_forest;
 
 struct model {
     const struct belief *belief;
@@ -59,6 +59,10 @@ struct model {
     int learned;                /* told trials when the parameters were learned; 0: never */
     struct gp_target value, cost, right; /* what predictions are made of */
     double value_mean, cost_mean, right_mean, value_variance;
+
+    /* model_forest.c */
+    struct forest *forest;
+    double counted;             /* `slowest` when the rows of failures were made */
 };
 
 /* Brings the belief up to date. False: no time is known. */

@@ -1,4 +1,4 @@
-/* strategy_model.c: the script's `model`: model.gp { ... } and what it makes.
+/* strategy_model.c: the script's `model`: model.gp { ... }, model.forest { ... } and what they make.
  *
  * A model is a userdata that owns a struct model; at most MODELS_MAX live at once, because Lua does not see their
  * memory. Arguments by name come in a table, whose keys are checked. */
@@ -194,7 +194,7 @@ static int model_gc(lua_State *L)
 
 /* Making one ------------------------------------------------------------------------------------------------------*/
 
-static int kernel_field(lua_State *L, const struct strategy *s)
+static int kernel_field(lua_State *L, const struct strategy *s, const char *what)
 {
     const char *name = lua_getfield(L, 1, "kernel") == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     const char *names[64];
@@ -206,35 +206,45 @@ static int kernel_field(lua_State *L, const struct strategy *s)
             found = i;
     }
     if (found < 0 && !name)
-        return luaL_error(L, "model.gp { kernel = NAME }: there are %d kernels; name one", s->nspaces);
+        return luaL_error(L, "%s { kernel = NAME }: there are %d kernels; name one", what, s->nspaces);
     if (found < 0)
         return strategy_unknown(L, "there is no kernel", name, names, n);
     lua_pop(L, 1);
     return found;
 }
 
-static int model_gp(lua_State *L)
+static int make_model(lua_State *L, enum model_kind kind, const char *what)
 {
     static const char *const names[] = {"kernel", "candidates"};
     struct strategy *s = strategy_of(L);
     if (!s)
-        return luaL_error(L, "model.gp: a model can be made inside the strategy's run function only");
+        return luaL_error(L, "%s: a model can be made inside the strategy's run function only", what);
     lua_settop(L, 1);
     if (lua_isnil(L, 1)) {
         lua_newtable(L);
         lua_replace(L, 1);
     }
-    check_keys(L, 1, "model.gp", false, names, 2);
-    int space = kernel_field(L, s);
-    double candidates = number_field(L, 1, "model.gp", "candidates", CANDIDATES_MIN, CANDIDATES_MAX, CANDIDATES);
+    check_keys(L, 1, what, false, names, 2);
+    int space = kernel_field(L, s, what);
+    double candidates = number_field(L, 1, what, "candidates", CANDIDATES_MIN, CANDIDATES_MAX, CANDIDATES);
     if (s->models == MODELS_MAX)
-        return luaL_error(L, "model.gp: there are %d models already", s->models);
+        return luaL_error(L, "%s: there are %d models already", what, s->models);
     struct model_object *o = lua_newuserdatauv(L, sizeof *o, 0);
     *o = (struct model_object){.object.order = object_order(OBJECT_OTHER, 2 + s->made++), .space = space};
     luaL_setmetatable(L, MODEL);
-    o->model = model_new(MODEL_GP, s->spaces[space], lua_host_rng(s->host), (int)candidates);
+    o->model = model_new(kind, s->spaces[space], lua_host_rng(s->host), (int)candidates);
     s->models++;
     return 1;
+}
+
+static int model_gp_new(lua_State *L)
+{
+    return make_model(L, MODEL_GP, "model.gp");
+}
+
+static int model_forest_new(lua_State *L)
+{
+    return make_model(L, MODEL_FOREST, "model.forest");
 }
 
 int model_open(lua_State *L)
@@ -246,9 +256,11 @@ int model_open(lua_State *L)
     lua_setfield(L, -2, "__gc");
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, model_gp);
+    lua_createtable(L, 0, 2);
+    lua_pushcfunction(L, model_gp_new);
     lua_setfield(L, -2, "gp");
+    lua_pushcfunction(L, model_forest_new);
+    lua_setfield(L, -2, "forest");
     lua_host_set_global(L, "model");
     return 0;
 }

@@ -30,6 +30,8 @@ function models.gp(args)
   }
 end
 
+models.forest = models.gp
+
 -- The strategy that a script returns.
 function M.load_text(text, name)
   local env = setmetatable({}, { __index = function(_, k)

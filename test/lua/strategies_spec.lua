@@ -49,6 +49,7 @@ for _, case in ipairs {
   { "local" }, { "local", "kind=adjacent" }, { "local", "first=false" }, { "local", "batch=1" },
   { "local", "kind=adjacent", "first=false", "batch=3" },
   { "gp" }, { "gp", "batch=5" }, { "gp", "batch=1000", "starts=1" },
+  { "forest" }, { "forest", "batch=5" }, { "forest", "batch=1000", "starts=1" },
   { "latin" }, { "latin", "samples=1" }, { "latin", "samples=1000" },
   { "ils" }, { "ils", "kind=hamming", "first=false", "kick=64", "batch=1", "starts=1" },
   { "tabu" }, { "tabu", "kind=hamming", "tenure=1", "batch=1", "starts=1" },

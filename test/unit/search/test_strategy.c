@@ -612,11 +612,14 @@ static void test_every_member_is_visited_once(void **state)
         check_each_once("local", "kind=adjacent", seed);
         check_each_once("local", "first=false batch=1", seed);
         check_each_once("local", "first=false kind=adjacent batch=1000", seed);
-        check_each_once("gp", NULL, seed);
-        check_each_once("gp", "batch=7 starts=1 candidates=16", seed);
-        check_each_once("gp", "batch=1000", seed);
         check_each_once("portfolio", NULL, seed);
         check_each_once("portfolio", "batch=7 patience=0", seed);
+        for (int i = 0; i < 2; i++) {
+            const char *guided = i ? "forest" : "gp";
+            check_each_once(guided, NULL, seed);
+            check_each_once(guided, "batch=7 starts=1 candidates=16", seed);
+            check_each_once(guided, "batch=1000", seed);
+        }
     }
 }
 
@@ -632,8 +635,8 @@ static void test_exhaustive_goes_in_order(void **state)
 
 static void test_the_seed_decides(void **state)
 {
-    static const char *const names[] = {"random", "local", "gp", "portfolio"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const names[] = {"random", "local", "gp", "forest", "portfolio"};
+    for (int i = 0; i < 5; i++) {
         struct trace a, b, c;
         assert_int_equal(run_named(2, names[i], NULL, 5, 60, &a), LATHE_OK);
         assert_int_equal(run_named(2, names[i], NULL, 5, 60, &b), LATHE_OK);
@@ -683,8 +686,8 @@ static void test_random_on_a_huge_space(void **state)
     char *text = sb_take(&b);
     struct problem *p = fixture_problem((const char *const *)&text, 1);
     struct space *space = fixture_space(p, 0);
-    static const char *const names[] = {"random", "local", "gp"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {"random", "local", "gp", "forest"};
+    for (int i = 0; i < 4; i++) {
         struct strategy *s;
         const struct proposal *batch;
         int n;
