@@ -45,7 +45,8 @@ static __device__ float lathe_class_value(int inputs, int part, lathe_u64 h, lat
                                           lathe_u64 key, float rms)
 {
     const bool b = part == 1;
-    if (part == 2 && (inputs == LATHE_INPUTS_tiny || inputs == LATHE_INPUTS_rows || inputs == LATHE_INPUTS_faint)) return 0.0f;
+    if (part == 2 && (inputs == LATHE_INPUTS_tiny || inputs == LATHE_INPUTS_rows || inputs == LATHE_INPUTS_faint))
+        return 0.0f;
     switch (inputs) {
     case LATHE_INPUTS_zeros: return 0.0f;
     case LATHE_INPUTS_ones: return 1.0f;
