@@ -261,6 +261,20 @@ status json_stream_value(struct json_stream *s, json_t **out)
     return LATHE_OK;
 }
 
+status json_stream_each(struct json_stream *s, status (*take)(void *ctx, const json_t *item), void *ctx)
+{
+    bool first = true, more = false;
+    status st = json_stream_take(s, '[');
+    while (!st && !(st = json_stream_item(s, &first, &more)) && more) {
+        json_t *item;
+        st = json_stream_value(s, &item);
+        if (!st)
+            st = take(ctx, item);
+        json_decref(item);
+    }
+    return st;
+}
+
 status json_stream_skip(struct json_stream *s)
 {
     size_t n;

@@ -40,6 +40,8 @@ status json_stream_key(struct json_stream *s, bool *first, char **key);
 status json_stream_item(struct json_stream *s, bool *first, bool *more);
 /* The value that follows; a new reference. */
 status json_stream_value(struct json_stream *s, json_t **out);
+/* The array that follows, an item at a time, which `take` borrows; ends at the first that fails. */
+status json_stream_each(struct json_stream *s, status (*take)(void *ctx, const json_t *item), void *ctx);
 /* Passes over the value that follows, of any size. */
 status json_stream_skip(struct json_stream *s);
 /* Fails with LATHE_IO: "NAME:LINE: ...". */

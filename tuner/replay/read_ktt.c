@@ -153,20 +153,17 @@ static status read_result(struct ktt *t, const json_t *result)
     return LATHE_OK;
 }
 
+static status next_result(void *ctx, const json_t *result)
+{
+    struct ktt *t = ctx;
+    status st = read_result(t, result);
+    t->n++;
+    return st;
+}
+
 status read_ktt(struct json_stream *s, const json_t *head, struct builder *b)
 {
     struct ktt t = {.s = s, .b = b};
-    bool first = true, more = false;
     status st = read_unit(&t, head);
-    if (!st)
-        st = json_stream_take(s, '[');
-    while (!st && !(st = json_stream_item(s, &first, &more)) && more) {
-        json_t *result;
-        st = json_stream_value(s, &result);
-        if (!st)
-            st = read_result(&t, result);
-        json_decref(result);
-        t.n++;
-    }
-    return st;
+    return st ? st : json_stream_each(s, next_result, &t);
 }
