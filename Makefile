@@ -23,7 +23,7 @@ SRC_replay   = $(call src_of,tuner/replay)
 SRC_score    = $(call src_of,tuner/score)
 SRC_export   = $(call src_of,tuner/export)
 SRC_cli      = $(call src_of,tuner/cli)
-SRC_search   = $(call src_of,search)
+SRC_search   = $(wildcard search/*/*.c)
 SRC_db       = $(call src_of,db)
 SRC_all   = $(SRC_base) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_score) $(SRC_campaign) \
             $(SRC_export) $(SRC_cli) $(SRC_search) $(SRC_db)
@@ -57,7 +57,7 @@ $(O)/lathe: $(call obj_of,tuner/main.c) $(OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Loops over thousands of candidates. Vectors, but no contraction and no reordering: results are the same everywhere.
-$(O)/obj/search/gp.o $(O)/obj/search/gp_fit.o $(O)/obj/search/forest_tree.o $(O)/obj/search/forest_trend.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
+$(O)/obj/search/surrogates/%.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -66,7 +66,7 @@ $(O)/obj/%.o: %.c
 
 # Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
-EMBED     = search/prelude.lua search/toolbox.lua search/guided.lua db/schema.sql db/schema_2.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
+EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/guided.lua db/schema.sql db/schema_2.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
             kernels/common/inputs.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py
 STRATEGIES = $(wildcard search/strategies/*.lua)
 GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h

@@ -1,5 +1,5 @@
 -- forest: an ensemble of regression trees learns the time and the cost of configurations; the next trial is where it
--- promises most (search/guided.lua).
+-- promises most (search/lua/guided.lua).
 
 return strategy {
   name = "forest",

@@ -1,5 +1,5 @@
 -- gp: a Gaussian process learns the time and the cost of configurations; the next trial is where it promises most
--- (search/guided.lua).
+-- (search/lua/guided.lua).
 
 return strategy {
   name = "gp",

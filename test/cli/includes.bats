@@ -10,8 +10,9 @@ setup_file() {
 
     plant tuner/base/hash.c '#include "campaign/campaign.h"'     # upwards
     plant tuner/trial/cache.c '#include "db/store.h"'            # two rooms that must not know each other
+    plant search/spec/spec.c '#include "search/space/space.h"'   # two rooms of search/
     plant db/query.c '#include "../tuner/device/dev.h"'          # by another way of writing the path
-    plant search/space.c '#include "./../db/query.h"'
+    plant search/space/space.c '#include "./../db/query.h"'
     plant tuner/model/value.h '#include "device/target_of.h"'    # in a header, which others include
     echo '#include "model/outcome.h"' >tuner/device/target_of.h
     plant tuner/model/plan.c $'#ifdef NEVER\n#  include  "trial/bench.h"\n#endif'   # where the compiler does not look
@@ -40,10 +41,13 @@ found() {
 }
 
 @test "a room above" { found tuner/base/hash.c tuner/campaign/campaign.h; }
-@test "a room beside" { found tuner/trial/cache.c db/store.h; }
+@test "a room beside" {
+    found tuner/trial/cache.c db/store.h
+    found search/spec/spec.c search/space/space.h
+}
 @test "a path with .. in it" {
     found db/query.c tuner/device/dev.h
-    found search/space.c db/query.h
+    found search/space/space.c db/query.h
     not grep -q tuner/cli/table.c "$REPORT"
 }
 @test "through a header, whoever includes it" {
@@ -68,7 +72,7 @@ found() {
     found tuner/trial/worker.c tuner/attic/old.h
 }
 @test "each room with a violation fails, and the check with it" {
-    for room in base model search db export trial campaign cli attic; do
+    for room in base model search/space search/spec db export trial campaign cli attic; do
         grep -q "^not ok [0-9]* - $room " "$REPORT"
     done
     not "$CHECK" "$COPY" >/dev/null

@@ -4,9 +4,9 @@
  * kernel_allows, in either order of its parameters. A libFuzzer target; seeds: test/data/spaces. */
 #include "base/mem.h"
 #include "model/problem.h"
-#include "search/definition.h"
-#include "search/python.h"
-#include "search/space_impl.h"
+#include "search/spec/definition.h"
+#include "search/spec/python.h"
+#include "search/space/space_impl.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fuzz_spec_lua.c: any text as a specification file: run in the sandbox, its table read as a problem, the problem used.
  * No crash, no leak, no run beyond its time. A libFuzzer target; seeds: the specifications of kernels/ and test/. */
 #include "base/clock.h"
-#include "search/spec.h"
+#include "search/spec/spec.h"
 #include "use_problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,9 +1,9 @@
 -- mock.lua: prelude.lua's words, and a space and a tune written in Lua, to test strategies without the host.
 -- Paths are relative to the repository's root, where busted is run.
 
-local M = { prelude = dofile("search/prelude.lua") }
-assert(loadfile("search/toolbox.lua"))(M.prelude)
-assert(loadfile("search/guided.lua"))(M.prelude)
+local M = { prelude = dofile("search/lua/prelude.lua") }
+assert(loadfile("search/lua/toolbox.lua"))(M.prelude)
+assert(loadfile("search/lua/guided.lua"))(M.prelude)
 M.prelude.load_strategy = function(name) return M.load(name) end
 
 -- `model`, as far as a strategy can tell: what it proposes is free, and scores are at random. M.run sets `of`.

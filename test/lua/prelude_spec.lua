@@ -1,6 +1,6 @@
 -- The words of specifications and strategies, and how options are read.
 
-local M = dofile("search/prelude.lua")
+local M = dofile("search/lua/prelude.lua")
 
 local function message(f, ...)
   local ok, m = pcall(f, ...)

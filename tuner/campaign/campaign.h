@@ -9,7 +9,7 @@
 #include "model/problem.h"
 #include "model/result.h"
 #include "replay/recording.h"
-#include "search/strategy.h"
+#include "search/strategy/strategy.h"
 
 enum campaign_event_kind {
     CAMPAIGN_NOTE,              /* text: something a person should know */

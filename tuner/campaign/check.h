@@ -3,7 +3,7 @@
 #define LATHE_CAMPAIGN_CHECK_H
 
 #include "model/problem.h"
-#include "search/space.h"
+#include "search/space/space.h"
 
 struct check_result {
     const struct kernel *kernel;

@@ -3,7 +3,7 @@
 #define LATHE_CAMPAIGN_EARLIER_H
 
 #include "model/problem.h"
-#include "search/strategy.h"
+#include "search/strategy/strategy.h"
 
 /* The configuration of a kernel's space that one found elsewhere becomes: {name: value}, which may have names and
  * values that the kernel lacks, and lack some of its own. Parameters that both have keep their values where that is

@@ -5,7 +5,7 @@
 
 #include "model/problem.h"
 #include "model/result.h"
-#include "search/space.h"
+#include "search/space/space.h"
 
 struct function_campaign {
     struct problem *problem;        /* a space alone */

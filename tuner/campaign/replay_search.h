@@ -8,7 +8,7 @@
 #define LATHE_CAMPAIGN_REPLAY_SEARCH_H
 
 #include "replay/replay.h"
-#include "search/strategy.h"
+#include "search/strategy/strategy.h"
 
 struct replay_evaluation {
     int64_t number;             /* 1, 2, ... in the order proposed */

@@ -5,7 +5,7 @@
 #include "cli/table.h"
 #include "device/dev.h"
 #include "device/probe.h"
-#include "search/strategy.h"
+#include "search/strategy/strategy.h"
 #include <string.h>
 
 struct doctor_args {

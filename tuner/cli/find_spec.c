@@ -2,7 +2,7 @@
 #include "cli/find_spec.h"
 #include "base/mem.h"
 #include "cli/parse.h"
-#include "search/spec.h"
+#include "search/spec/spec.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

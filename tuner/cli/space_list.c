@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/space_view.h"
-#include "search/index_map.h"
+#include "search/space/index_map.h"
 #include <string.h>
 
 enum { PIECE = 1 << 16 };

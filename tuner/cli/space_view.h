@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/find_spec.h"
-#include "search/space.h"
+#include "search/space/space.h"
 
 struct space_args {
     struct spec_args spec;

@@ -2,7 +2,7 @@
 #include "cli/tune_replay.h"
 #include "cli/output.h"
 #include "replay/replay.h"
-#include "search/definition.h"
+#include "search/spec/definition.h"
 #include <math.h>
 #include <string.h>
 

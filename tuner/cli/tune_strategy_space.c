@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cli/tune_strategy.h"
-#include "search/strategy_grid.h"
+#include "search/strategy/strategy_grid.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "model/source.h"
-#include "search/spec.h"
+#include "search/spec/spec.h"
 
 #include <dlfcn.h>
 #include <math.h>

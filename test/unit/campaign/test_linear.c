@@ -20,8 +20,8 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "model/source.h"
-#include "search/space.h"
-#include "search/spec.h"
+#include "search/space/space.h"
+#include "search/spec/spec.h"
 
 enum { MAX_ASSERTED = 12, TRIES = 200000, BATCH = 40 };
 static struct problem *problem;

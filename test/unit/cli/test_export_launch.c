@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "device/find_lib.h"
 #include "export/export.h"
-#include "search/spec.h"
+#include "search/spec/spec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

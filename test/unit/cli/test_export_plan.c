@@ -3,7 +3,7 @@
  * kernels/linear, and of launches that say all they can. */
 #include "runtime/program.h"
 
-#include "search/space.h"
+#include "search/space/space.h"
 
 /* The sizes of the exported file's self-test. */
 static void read_sizes(const char *text, int ndims, struct sizes *out)

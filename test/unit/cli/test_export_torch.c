@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "export/export.h"
 #include "export/torch.h"
-#include "search/spec.h"
+#include "search/spec/spec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

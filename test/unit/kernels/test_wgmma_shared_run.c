@@ -18,8 +18,8 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "model/source.h"
-#include "search/space.h"
-#include "search/spec.h"
+#include "search/space/space.h"
+#include "search/spec/spec.h"
 
 static struct problem *problem;
 static const struct kernel *kernel;

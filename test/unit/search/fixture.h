@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "model/problem.h"
-#include "search/space_impl.h"
-#include "search/spec.h"
+#include "search/space/space_impl.h"
+#include "search/spec/spec.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

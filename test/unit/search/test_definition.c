@@ -1,6 +1,6 @@
 /* Definitions of spaces: Python's constraints to formulas that have the same values, and what is refused. */
-#include "search/definition.h"
-#include "search/python.h"
+#include "search/spec/definition.h"
+#include "search/spec/python.h"
 
 #include "base/mem.h"
 #include "model/problem.h"

@@ -1,5 +1,5 @@
 /* An ensemble of trees: known functions, constants, one row, categories, failures; rows and candidates that come late. */
-#include "search/forest.h"
+#include "search/surrogates/forest.h"
 
 #include "base/mem.h"
 #include <math.h>

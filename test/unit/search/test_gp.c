@@ -2,7 +2,7 @@
  * parameters that it learns; the covariance. */
 #include "base/mem.h"
 #include "base/rng.h"
-#include "search/gp_impl.h"
+#include "search/surrogates/gp_impl.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The sandbox: what it refuses, what it bounds, and that a run repeats. */
-#include "search/lua_host.h"
+#include "search/lua/lua_host.h"
 
 #include "base/clock.h"
 #include <lauxlib.h>

@@ -1,8 +1,8 @@
 /* Models of a space: what is proposed is free; encodings; predictions; spaces that end, fail, or are huge. */
 #include "fixture.h"
 
-#include "search/encoding.h"
-#include "search/model.h"
+#include "search/surrogates/encoding.h"
+#include "search/surrogates/model.h"
 #include <math.h>
 
 static const char *const kernels[] = {

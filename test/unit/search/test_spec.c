@@ -1,5 +1,5 @@
 /* A specification's Lua table as JSON, and what it may not hold. */
-#include "search/spec.h"
+#include "search/spec/spec.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

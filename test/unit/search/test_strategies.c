@@ -2,8 +2,8 @@
  * valid and new, the same for the same seed, and their own time is small. Their behaviour: test/lua. */
 #include "fixture.h"
 
-#include "search/definition.h"
-#include "search/strategy.h"
+#include "search/spec/definition.h"
+#include "search/strategy/strategy.h"
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>

@@ -2,8 +2,8 @@
 #include "fixture.h"
 
 #include "base/clock.h"
-#include "search/lua_host.h"
-#include "search/strategy.h"
+#include "search/lua/lua_host.h"
+#include "search/strategy/strategy.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* tune.here, tune.earlier and tune.parallel: what a script is told of where it runs, and of earlier campaigns. */
 #include "fixture.h"
 
-#include "search/strategy.h"
+#include "search/strategy/strategy.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

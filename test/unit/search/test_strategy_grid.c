@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "search/strategy_grid.h"
+#include "search/strategy/strategy_grid.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "export/export.h"
 #include "model/source.h"
-#include "search/spec.h"
+#include "search/spec/spec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

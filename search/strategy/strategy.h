@@ -1,0 +1,99 @@
+/* strategy.h: a Lua strategy as ask and tell.
+ *
+ * The script sees one space: the union of the kernels' spaces, kernel by kernel; a configuration is a userdata whose
+ * fields are its parameters, plus .kernel and .index. tune.evaluate(config) yields one, tune.evaluate_all(list) many;
+ * both return results when told. strategy_ask gives the configurations asked for and not yet answered; when every one
+ * is told, the next ask resumes the script. The script is never told that the budget is gone: it is just not resumed.
+ * docs/strategies.md is the script's side. */
+#ifndef LATHE_SEARCH_STRATEGY_H
+#define LATHE_SEARCH_STRATEGY_H
+
+#include "model/outcome.h"
+#include "search/space/space.h"
+
+struct strategy;
+
+enum { STRATEGY_BATCH_MAX = 1000000 };  /* configurations asked for at once */
+#define STRATEGY_DEFAULT "portfolio"    /* where none is named */
+
+struct strategy_option {            /* as declared by the script's options table */
+    char name[48], type[16], text_default[64], range[160], help[200];
+};
+
+struct proposal {
+    int space;                      /* which of the spaces */
+    config_choice *choice;          /* borrowed until the next ask that resumes the script */
+    int64_t index;                  /* in that space; -1: not a member (a table the script made up) */
+    char *why;                      /* NULL, or why it is no member */
+};
+
+struct answer {
+    enum outcome outcome;
+    double value;                   /* the objective, smaller is better; NaN unless ok */
+    double seconds;                 /* what the trial cost */
+    double measured;                /* the objective where it was measured but does not count, as of one that rounds too
+                                       much; 0 or NaN: it was not */
+};
+
+/* Where a campaign runs: its problem's name and sizes, its device's name. */
+struct place {
+    const char *problem, *device;
+    const struct dim *dims;
+    int ndims;
+};
+
+/* A configuration that an earlier campaign found good, as one of these spaces. */
+struct earlier {
+    int space;
+    uint64_t index;
+    bool exact;                     /* the same parameters with the same values; else the nearest member */
+    double value, ratio;            /* ms there; over that campaign's best of the kernel */
+    int64_t campaign;
+    struct place place;
+};
+
+/* Finds NAME in search/strategies (embedded in the binary) or reads FILE.lua. options: "name=value" strings. Unknown
+ * strategy: LATHE_USAGE with the nearest; unknown option or bad value: LATHE_USAGE with the declared ones; a file that
+ * cannot be read: LATHE_IO; a script that fails or returns no strategy { ... }: LATHE_STRATEGY. Spaces are borrowed;
+ * nspaces > 0. */
+status strategy_open(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
+                     int nspaces, uint64_t seed, struct strategy **out, struct err *e);
+/* The same with the script's text at hand, as strategy_text gave it; `name` stands for its file in messages. */
+status strategy_open_text(const char *name, const char *text, char *const *options, int noptions,
+                          struct space *const *spaces, int nspaces, uint64_t seed, struct strategy **out,
+                          struct err *e);
+/* The same with other bounds on the script: bytes, and seconds between two returns. */
+status strategy_open_limited(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
+                             int nspaces, uint64_t seed, size_t memory, double seconds, struct strategy **out,
+                             struct err *e);
+void strategy_close(struct strategy *s);            /* NULL is fine */
+const char *strategy_name(const struct strategy *s);    /* as the script declares it */
+const char *strategy_text(const struct strategy *s);    /* the script, as stored with the campaign */
+void strategy_options_text(const struct strategy *s, struct strbuf *b); /* resolved options, "batch=8 kind=hamming" */
+
+/* What the script reads as tune.here and tune.earlier, before the first ask; copied. Without it both say nothing. Fails
+ * with LATHE_STRATEGY where the script's memory ends. */
+status strategy_inform(struct strategy *s, const struct place *here, const struct earlier *list, int n, struct err *e);
+
+/* What the script reads as tune.parallel: how many trials go through the device's pipeline at once, at least 1. Before
+ * the first ask; 1 unless it is called. */
+void strategy_set_parallel(struct strategy *s, int trials);
+
+/* Resumes the script if nothing is pending; else gives the same batch again, whole. *count 0: the script has ended (the
+ * space is done, or it returned). A script that fails, loops for ever or yields what is no configuration:
+ * LATHE_STRATEGY with file, line and what was yielded; interrupted: LATHE_INTERRUPTED. */
+status strategy_ask(struct strategy *s, const struct proposal **batch, int *count, struct err *e);
+/* Ends the script that runs now, or the next one to run. Async-signal-safe. */
+void strategy_interrupt(void);
+/* Answers proposal i of the current batch, in any order, once. */
+void strategy_tell(struct strategy *s, int i, const struct answer *a);
+
+/* Embedded strategies, for --help and doctor. */
+int strategy_count(void);
+const char *strategy_name_at(int i);
+const char *strategy_summary_at(int i);
+/* The options of a strategy, embedded or a file, by name; their number, of which at most max are written. -1: there is
+ * no such strategy or it fails. */
+int strategy_declared_options(const char *name, struct strategy_option *out, int max);
+
+#endif
