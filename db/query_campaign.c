@@ -101,6 +101,8 @@ static status fill_campaign(struct query *q, sqlite3_stmt *st, int64_t id, json_
     json_decref(size);
     if (!s)
         s = settle_state(q, id, campaign, e);
+    if (!s)
+        s = query_devices(q, id, campaign, e);
     return s ? s
              : add_best(q, sqlite3_column_int64(st, BEST_COLUMN), sqlite3_column_int64(st, BASELINE_COLUMN), campaign,
                         e);

@@ -26,6 +26,18 @@
                   "JOIN device d ON d.id = c.device_id WHERE t.id = ?1")                                               \
     X(measurements, "SELECT id, regime, median_ms, low_ms, high_ms, count FROM measurement WHERE trial_id = ?1 "       \
                     "ORDER BY id")                                                                                     \
+    /* the three of query_devices.c */                                                                                 \
+    X(campaign_devices, "SELECT x.name, d.name, d.uuid, (SELECT count(*) FROM trial t WHERE t.campaign_id = ?1 "       \
+                        "AND t.number > 0 AND t.device_position = x.position), x.taken_out FROM campaign_worker x "    \
+                        "JOIN device d ON d.id = x.device_id WHERE x.campaign_id = ?1 ORDER BY x.position")            \
+    X(ran_on, "SELECT x.name FROM trial t JOIN campaign_worker x ON x.campaign_id = t.campaign_id "                    \
+              "AND x.position = t.device_position WHERE t.id = ?1")                                                    \
+    X(final_figures, "SELECT x.name, (SELECT m.median_ms FROM measurement m WHERE m.trial_id = t.id "                  \
+                     "AND m.regime = 'cold' AND coalesce(m.device_position, 0) = x.position ORDER BY m.id DESC "       \
+                     "LIMIT 1) AS cold, (SELECT m.median_ms FROM measurement m WHERE m.trial_id = t.id "               \
+                     "AND m.regime = 'sustained' AND coalesce(m.device_position, 0) = x.position ORDER BY m.id DESC "  \
+                     "LIMIT 1) AS sustained FROM trial t JOIN campaign_worker x ON x.campaign_id = t.campaign_id "     \
+                     "WHERE t.id = ?1 AND (cold IS NOT NULL OR sustained IS NOT NULL) ORDER BY x.position")            \
     X(samples, "SELECT ms FROM sample WHERE measurement_id = ?1 ORDER BY number")
 
 enum question {
@@ -65,6 +77,10 @@ status query_trial(struct query *q, int64_t id, json_t **out, struct err *e);
 status query_trials(struct query *q, enum question which, int64_t id, json_t **out, struct err *e);
 /* {name: value} of a trial: the parameters that are active. */
 status query_configuration(struct query *q, int64_t trial, json_t **out, struct err *e);
+/* Sets "devices" of a campaign. */
+status query_devices(struct query *q, int64_t campaign, json_t *object, struct err *e);
+/* Sets "ran_on" and "finals" of a trial. */
+status query_trial_devices(struct query *q, int64_t trial, json_t *object, struct err *e);
 /* {dim: n} of a campaign. */
 status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
 

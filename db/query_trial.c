@@ -131,6 +131,8 @@ status query_trial(struct query *q, int64_t id, json_t **out, struct err *e)
     json_t *trial = json_object();
     for (int i = 0; !s && i < (int)(sizeof KEYS / sizeof *KEYS); i++)
         s = set_key(q, st, i, trial, e);
+    if (!s)
+        s = query_trial_devices(q, id, trial, e);
     sqlite3_reset(st);
     if (s)
         json_decref(trial);

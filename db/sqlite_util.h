@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    SCHEMA_VERSION = 2,                 /* PRAGMA user_version this program writes and reads */
+    SCHEMA_VERSION = 3,                 /* PRAGMA user_version this program writes and reads */
     APPLICATION_ID = 0x4c617468,        /* "Lath" */
 };
 

@@ -23,9 +23,12 @@ static const char SCHEMA[] = {
 static const char SCHEMA_2[] = {
 #include "db/schema_2.sql.inc"
     , 0};
+static const char SCHEMA_3[] = {
+#include "db/schema_3.sql.inc"
+    , 0};
 
 /* What takes a file from version i to i + 1; never edited once released. Version 0 is an empty file. */
-static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2};
+static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2, SCHEMA_3};
 
 static const char *const STATEMENTS[STATEMENT_COUNT] = {
 #define X(name, text) text,
@@ -360,6 +363,31 @@ status store_campaign_begin(struct store *s, const struct campaign_record *c, in
         s->campaign_began = clock_seconds();
     }
     return st;
+}
+
+status store_campaign_device(struct store *s, int64_t campaign, int position, const char *name, const struct target *t,
+                             struct err *e)
+{
+    static const char doing[] = "recording the campaign's devices";
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    int64_t device = 0;
+    st = intern_device(s, t, &device, e);
+    if (!st)
+        st = store_run(s, STATEMENT_campaign_device, doing,
+                       SQL_VALUES(sql_int(campaign), sql_int(position), sql_int(device), sql_text(name)), e);
+    return store_finish(s, st, doing, e);
+}
+
+status store_device_gone(struct store *s, int64_t campaign, int position, const char *why, struct err *e)
+{
+    static const char doing[] = "recording that a device is taken out";
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_device_gone, doing, SQL_VALUES(sql_int(campaign), sql_int(position), sql_text(why)), e);
+    return store_finish(s, st, doing, e);
 }
 
 status store_campaign_note(struct store *s, int64_t id, const char *note, struct err *e)

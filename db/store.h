@@ -42,6 +42,12 @@ status store_campaign_note(struct store *s, int64_t id, const char *note, struct
  * store_campaign_note said. */
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e);
 
+/* Device `position` (0, 1, ...) of the campaign, and what messages call it; again when it is resumed. */
+status store_campaign_device(struct store *s, int64_t campaign, int position, const char *name, const struct target *t,
+                             struct err *e);
+/* It takes no part in the campaign any more: why. */
+status store_device_gone(struct store *s, int64_t campaign, int position, const char *why, struct err *e);
+
 /* A campaign that goes on. LATHE_USAGE: a process that still runs it has it, or, unless forced, may have it. */
 struct campaign_resumption {
     int64_t budget_trials;              /* 0: none */
@@ -70,8 +76,8 @@ status store_trial_find(struct store *s, int64_t campaign, int64_t number, struc
                         struct err *e);
 /* One that is in flight, or was skipped, is in flight once more. */
 status store_trial_again(struct store *s, int64_t id, int attempts, struct err *e);
-/* It begins on the device now: one attempt more. */
-status store_trial_runs(struct store *s, int64_t id, struct err *e);
+/* It begins on the campaign's device at this position now: one attempt more. */
+status store_trial_runs(struct store *s, int64_t id, int position, struct err *e);
 
 struct trial_record {
     int64_t campaign;
@@ -86,8 +92,10 @@ status store_trial_begin(struct store *s, const struct trial_record *t, int64_t 
 /* Its outcome, time, resources, stages, verification, samples, telemetry. */
 status store_trial_end(struct store *s, int64_t id, const struct result *r, struct err *e);
 
-/* The final's measurements of a trial: one call a regime; the verification of the final; its place (1 = winner). */
-status store_measurement(struct store *s, int64_t trial, const struct samples *m, const struct telemetry *t, struct err *e);
+/* The final's measurements of a trial: one call a regime and device (by its position), those that its place follows from
+ * last; the verification of the final; its place (1 = winner). */
+status store_measurement(struct store *s, int64_t trial, int position, const struct samples *m, const struct telemetry *t,
+                         struct err *e);
 status store_verification(struct store *s, int64_t trial, const struct verification *v, struct err *e);
 status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int rank, struct err *e);
 

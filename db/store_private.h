@@ -25,6 +25,9 @@
                     "environment, tolerance, inputs, restrictions, created, request, coordinator) VALUES (?1, ?2, "    \
                     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")         \
     X(campaign_dim_add, "INSERT INTO campaign_dim (campaign_id, name, value, position) VALUES (?1, ?2, ?3, ?4)")       \
+    X(campaign_device, "INSERT INTO campaign_worker (campaign_id, position, device_id, name) "                        \
+                       "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET taken_out = NULL")                           \
+    X(device_gone, "UPDATE campaign_worker SET taken_out = ?3 WHERE campaign_id = ?1 AND position = ?2")              \
     X(campaign_note, "UPDATE campaign SET note = coalesce(note || '; ', '') || ?2 WHERE id = ?1")                     \
     X(campaign_end, "UPDATE campaign SET state = ?2, note = coalesce(?3, note), ended = ?4, "          \
                     "seconds = ?5 WHERE id = ?1 AND state = 'running'")                                                \
@@ -41,8 +44,9 @@
                  "score_ms = CASE WHEN ?2 = 'ok' AND role = 'candidate' AND eligible AND checked THEN ?4 END "         \
                  "WHERE id = ?1 AND outcome = 'in_flight'")                                                            \
     X(measurement_add, "INSERT INTO measurement (trial_id, regime, median_ms, low_ms, high_ms, count, sm_mhz, "        \
-                       "mem_mhz, power_w, temperature_c, throttle_reasons, taken) "                                    \
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                   \
+                       "mem_mhz, power_w, temperature_c, throttle_reasons, taken, device_position) "                   \
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "                                   \
+                       "coalesce(?13, (SELECT device_position FROM trial WHERE id = ?1)))")                            \
     X(sample_add, "INSERT INTO sample (measurement_id, number, ms) VALUES (?1, ?2, ?3)")                               \
     X(verification_add, "INSERT INTO verification (trial_id, phase, reference, seed, max_abs, max_rel, frobenius, "    \
                         "frobenius_limit, scaled, scaled_limit, elements, mismatches, deterministic, passed, detail, " \
@@ -62,7 +66,7 @@
                   "FROM trial WHERE campaign_id = ?1 AND number = ?2")                                                 \
     X(trial_again, "UPDATE trial SET outcome = 'in_flight', reason = '', started = ?2, ended = NULL, attempts = ?3 "   \
                    "WHERE id = ?1 AND outcome IN ('in_flight', 'skipped')")                                            \
-    X(trial_runs, "UPDATE trial SET attempts = attempts + 1 WHERE id = ?1 AND outcome = 'in_flight'")                  \
+    X(trial_runs, "UPDATE trial SET attempts = attempts + 1, device_position = ?2 WHERE id = ?1 AND outcome = 'in_flight'")                  \
     X(disqualify, "UPDATE trial SET score_ms = NULL WHERE id = ?1")                                                    \
     X(rank_set, "UPDATE trial SET final_rank = ?3 WHERE id = ?1 AND campaign_id = ?2")                                 \
     X(ranked_campaign, "SELECT campaign_id FROM trial WHERE id = ?1 AND final_rank IS NOT NULL")                       \

@@ -136,7 +136,8 @@ status store_trial_again(struct store *s, int64_t id, int attempts, struct err *
                         SQL_VALUES(sql_int(id), sql_text(now), sql_int(attempts)), e);
 }
 
-status store_trial_runs(struct store *s, int64_t id, struct err *e)
+status store_trial_runs(struct store *s, int64_t id, int position, struct err *e)
 {
-    return change_trial(s, STATEMENT_trial_runs, "recording that a trial runs", SQL_VALUES(sql_int(id)), e);
+    return change_trial(s, STATEMENT_trial_runs, "recording that a trial runs", SQL_VALUES(sql_int(id), sql_int(position)),
+                        e);
 }

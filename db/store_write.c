@@ -103,8 +103,10 @@ status store_trial_begin(struct store *s, const struct trial_record *t, int64_t 
     return store_finish(s, add_trial(s, t, id, e), doing, e);
 }
 
-static status add_measurement(struct store *s, int64_t trial, const struct samples *m, const struct telemetry *t,
-                              struct err *e)
+enum { OWN_DEVICE = -1 };               /* where the trial itself was */
+
+static status add_measurement(struct store *s, int64_t trial, int position, const struct samples *m,
+                              const struct telemetry *t, struct err *e)
 {
     static const char doing[] = "recording a measurement";
     char now[32];
@@ -114,7 +116,8 @@ static status add_measurement(struct store *s, int64_t trial, const struct sampl
                                      sql_real(m->low), sql_real(m->high), sql_int(m->count),
                                      sql_real(t ? t->sm_mhz : NAN), sql_real(t ? t->mem_mhz : NAN),
                                      sql_real(t ? t->power_w : NAN), sql_real(t ? t->temperature_c : NAN),
-                                     t ? sql_int((int64_t)t->throttle_reasons) : sql_null(), sql_text(now)),
+                                     t ? sql_int((int64_t)t->throttle_reasons) : sql_null(), sql_text(now),
+                                     position >= 0 ? sql_int(position) : sql_null()),
                           e);
     int64_t id = sqlite3_last_insert_rowid(s->sql.db);
     for (int i = 0; !st && i < m->count; i++)
@@ -170,7 +173,7 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
                               verification_passed(&r->verification) && r->outcome != OUTCOME_wrong &&
                                   r->outcome != OUTCOME_inaccurate, e);
     if (!st && r->samples.count > 0)
-        st = add_measurement(s, id, &r->samples, &r->telemetry, e);
+        st = add_measurement(s, id, OWN_DEVICE, &r->samples, &r->telemetry, e);
     return st;
 }
 
@@ -203,14 +206,14 @@ static status rescore_if_ranked(struct store *s, int64_t trial, struct err *e)
     return st || !ranked ? st : rescore(s, campaign, e);
 }
 
-status store_measurement(struct store *s, int64_t trial, const struct samples *m, const struct telemetry *t,
+status store_measurement(struct store *s, int64_t trial, int position, const struct samples *m, const struct telemetry *t,
                          struct err *e)
 {
     static const char doing[] = "recording a measurement";
     status st = store_begin(s, doing, e);
     if (st)
         return st;
-    st = add_measurement(s, trial, m, t, e);
+    st = add_measurement(s, trial, position, m, t, e);
     if (!st && m->regime == REGIME_COLD)
         st = rescore_if_ranked(s, trial, e);
     return store_finish(s, st, doing, e);

@@ -186,7 +186,7 @@ static status store_entry(struct campaign *c, struct entry *x, struct err *e)
     x->leader->sustained_ms = take_median(&x->pooled[REGIME_SUSTAINED]);
     for (int r = REGIME_COLD; r <= REGIME_SUSTAINED; r++) {
         if (!x->pooled[r].count) continue;
-        status s = store_measurement(c->store, x->leader->id, &x->pooled[r], &x->telemetry[r], e);
+        status s = store_measurement(c->store, x->leader->id, 0, &x->pooled[r], &x->telemetry[r], e);
         if (s) return s;
     }
     return LATHE_OK;

@@ -192,7 +192,7 @@ static status start_next(struct run *run, struct err *e)
     if (executor_busy(c->executor) || c->device_gone) return LATHE_OK;
     for (struct trial *t = run->first; t; t = t->next) {
         if (t->state != TRIAL_READY) continue;
-        status s = t->ran ? LATHE_OK : store_trial_runs(c->store, t->id, e);
+        status s = t->ran ? LATHE_OK : store_trial_runs(c->store, t->id, 0, e);
         if (s) return s;
         t->ran = true;
         t->state = TRIAL_RUNNING;

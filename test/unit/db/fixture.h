@@ -162,7 +162,7 @@ static inline void put_cold(struct store *s, int64_t trial, enum regime regime, 
     struct samples m = {.regime = regime, .ms = &ms, .count = 1};
     struct telemetry t = {NAN, NAN, 700, 50, 0};
     samples_summarise(&m);
-    assert_ok(store_measurement(s, trial, &m, &t, e));
+    assert_ok(store_measurement(s, trial, 0, &m, &t, e));
 }
 
 /* A folder for the test program's files; its name in `folder`. In memory where that can be had: the store syncs twice a

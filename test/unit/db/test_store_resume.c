@@ -7,7 +7,7 @@ static int64_t cut_off(const char *path, struct store **out)
     int64_t campaign = begin_campaign(s), id;
     put_trial(s, problem, &target, campaign, 1, TILE, NULL, 1.5);
     assert_ok(begin_trial(s, problem, &target, campaign, 2, TILE, NULL, &id, e));
-    assert_ok(store_trial_runs(s, id, e));
+    assert_ok(store_trial_runs(s, id, 0, e));
     *out = s;
     return campaign;
 }
@@ -51,14 +51,14 @@ static void test_trials_as_they_stand(void **state)
     assert_true(t.time_ms == 1.5 && !t.refused);
     sb_free(&t.configuration);
     assert_fails(LATHE_INTERNAL, "has ended", store_trial_again(s, t.id, 0, e));
-    assert_fails(LATHE_INTERNAL, "has ended", store_trial_runs(s, t.id, e));
+    assert_fails(LATHE_INTERNAL, "has ended", store_trial_runs(s, t.id, 0, e));
     assert_ok(store_trial_find(s, campaign, 2, &t, &found, e));
     assert_int_equal(t.outcome, -1);
     assert_int_equal(t.attempts, 1);
     assert_string_equal(sb_str(&t.configuration), "BM=16 ALPHA=0.5 TRANSPOSED=false");
     sb_free(&t.configuration);
     assert_ok(store_trial_again(s, t.id, 1, e));
-    assert_ok(store_trial_runs(s, t.id, e));
+    assert_ok(store_trial_runs(s, t.id, 0, e));
     struct result r = good_result(2);
     r.stage.total = 0.1 + 0.2;
     assert_ok(store_trial_end(s, t.id, &r, e));
@@ -92,17 +92,47 @@ static void test_the_final_is_undone(void **state)
     store_close(s);
 }
 
+static const char *const VERSIONS[] = {
+    (const char[]){
+#include "db/schema.sql.inc"
+        , 0},
+    (const char[]){
+#include "db/schema_2.sql.inc"
+        , 0},
+};
+
+/* A file of an older version at `name`, with all that it can hold of the file at `from`. */
+static const char *as_version(int version, const char *from, const char *name)
+{
+    const char *path = in_folder(name);
+    for (int v = 0; v < version; v++)
+        meddle(path, VERSIONS[v]);
+    const char *tables[] = {"meta",  "problem", "source", "device", "strategy", "campaign", "campaign_dim", "trial",
+                            "parameter_value", "measurement", "sample", "verification"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char *question = mem_printf("SELECT group_concat(name, ', ') FROM pragma_table_info('%s')", tables[i]);
+        char *columns = mem_strdup(ask(path, question));
+        char *copy = mem_printf("ATTACH '%s' AS new; INSERT INTO %s (%s) SELECT %s FROM new.%s; DETACH new", from, tables[i],
+                                columns, columns, tables[i]);
+        meddle(path, copy);
+        mem_free(question);
+        mem_free(columns);
+        mem_free(copy);
+    }
+    char *mark = mem_printf("PRAGMA application_id = 1281455208; PRAGMA user_version = %d", version);
+    meddle(path, mark);
+    mem_free(mark);
+    return path;
+}
+
 /* A file as version 1 left it: its schema, and what was running then. */
 static void test_from_the_first_version(void **state)
 {
-    const char *path = in_folder("first.db");
+    const char *path = in_folder("newest.db");
     struct store *s;
     int64_t campaign = cut_off(path, &s);
     store_close(s);
-    meddle(path, "ALTER TABLE campaign DROP COLUMN request; ALTER TABLE campaign DROP COLUMN coordinator;"
-                 "ALTER TABLE campaign DROP COLUMN resumed; ALTER TABLE trial DROP COLUMN total_seconds;"
-                 "ALTER TABLE trial DROP COLUMN campaign_seconds; ALTER TABLE trial DROP COLUMN attempts;"
-                 "PRAGMA user_version = 1");
+    path = as_version(1, path, "first.db");
     struct query *q;
     json_t *j;
     assert_ok(query_open(path, &q, e)); /* it is read as it is */
@@ -112,7 +142,7 @@ static void test_from_the_first_version(void **state)
     query_close(q);
     assert_answer(path, "PRAGMA user_version", "1");
     s = open_store(path);
-    assert_answer(path, "PRAGMA user_version", "2");
+    assert_answer(path, "PRAGMA user_version", "3");
     assert_answer(path, "SELECT count(*) || (SELECT count(*) FROM campaign) FROM trial", "21");
     assert_answer(path, "SELECT coordinator LIKE '% - - ' || json_extract(environment, '$.pid') || ' -' FROM campaign", "1");
     /* its process lives, or another with its number: nobody can tell */
@@ -123,6 +153,73 @@ static void test_from_the_first_version(void **state)
     assert_true(found && t.seconds > 0); /* the sum of its stages */
     sb_free(&t.configuration);
     store_close(s);
+    assert_answer(path, "SELECT campaign_id || ' ' || position || name FROM campaign_worker", "1 0cuda:0");
+}
+
+/* As version 2 left it: what was on the one device still meets that device's baseline. */
+static void test_from_the_second_version(void **state)
+{
+    const char *path = in_folder("second-newest.db");
+    struct store *s = open_store(path);
+    int64_t campaign = begin_campaign(s), id = put_trial(s, problem, &target, campaign, 1, TILE, NULL, 2);
+    int64_t baseline = put_trial(s, problem, &target, campaign, 0, LIBRARY, NULL, 3);
+    put_cold(s, id, REGIME_COLD, 2);
+    put_cold(s, baseline, REGIME_COLD, 5);
+    store_close(s);
+    path = as_version(2, path, "second.db");
+    assert_answer(path, "SELECT speedup FROM trial_report WHERE number = 1", "2.5");
+    s = open_store(path);
+    id = put_trial(s, problem, &target, campaign, 2, TILE, NULL, 1);
+    store_close(s);
+    assert_answer(path, "SELECT group_concat(speedup, ' ') FROM trial_report WHERE number > 0", "2.5 3.0");
+}
+
+/* Two devices: each trial, and each cold time, against the baseline of the device that it was taken on. */
+static void test_two_devices(void **state)
+{
+    const char *path = in_folder("two-devices.db");
+    struct store *s = open_store(path);
+    struct target second = target;
+    snprintf(second.device, sizeof second.device, "cuda:1");
+    int64_t c = begin_campaign(s), id[4];
+    assert_ok(store_campaign_device(s, c, 0, "cuda:0", &target, e));
+    assert_ok(store_campaign_device(s, c, 1, "cuda:1", &second, e));
+    static const int numbers[4] = {0, -1, 1, 2}, position[4] = {0, 1, 0, 1}, ms[4] = {10, 40, 5, 5};
+    for (int i = 0; i < 4; i++) {
+        struct result r = good_result(ms[i]);
+        assert_ok(begin_trial(s, problem, &target, c, numbers[i], i < 2 ? LIBRARY : TILE, NULL, &id[i], e));
+        assert_ok(store_trial_runs(s, id[i], position[i], e));
+        assert_ok(store_trial_end(s, id[i], &r, e));
+        result_free(&r);
+    }
+    const char *speedups = "SELECT group_concat(speedup, ' ') FROM trial_report WHERE number > 0";
+    assert_answer(path, speedups, "2.0 8.0");
+    assert_answer(path, "SELECT group_concat(ran_on, ' ') FROM trial_report", "cuda:0 cuda:1 cuda:0 cuda:1");
+    static const struct { int trial, position, ms; } cold[] = {{1, 1, 60}, {0, 0, 12}, {3, 1, 5}, {3, 0, 6}};
+    for (int i = 0; i < 4; i++) {
+        double one = cold[i].ms;
+        struct samples m = {.regime = REGIME_COLD, .ms = &one, .count = 1};
+        samples_summarise(&m);
+        assert_ok(store_measurement(s, id[cold[i].trial], cold[i].position, &m, NULL, e));
+    }
+    assert_answer(path, speedups, "2.0 2.0"); /* 12 / 6: what was written last, on the first device */
+    assert_ok(store_device_gone(s, c, 1, "it is gone", e));
+    store_close(s);
+    struct query *q;
+    json_t *j;
+    assert_ok(query_open(path, &q, e));
+    assert_ok(query_campaign(q, c, &j, e));
+    char *text = json_dumps(json_object_get(j, "devices"), JSON_COMPACT);
+    assert_string_equal(text, "[{\"name\":\"cuda:0\",\"device\":\"Toy GPU\",\"uuid\":\"GPU-1\",\"trials\":1,"
+                              "\"taken_out\":null},{\"name\":\"cuda:1\",\"device\":\"Toy GPU\",\"uuid\":\"GPU-1\","
+                              "\"trials\":1,\"taken_out\":\"it is gone\"}]");
+    free(text);
+    text = json_dumps(json_object_get(json_array_get(json_object_get(j, "trials"), 1), "finals"), JSON_COMPACT);
+    assert_string_equal(text, "[{\"device\":\"cuda:0\",\"cold_ms\":6.0,\"sustained_ms\":null},"
+                              "{\"device\":\"cuda:1\",\"cold_ms\":5.0,\"sustained_ms\":null}]");
+    free(text);
+    json_decref(j);
+    query_close(q);
 }
 
 int main(void)
@@ -132,6 +229,8 @@ int main(void)
         cmocka_unit_test(test_trials_as_they_stand),
         cmocka_unit_test(test_the_final_is_undone),
         cmocka_unit_test(test_from_the_first_version),
+        cmocka_unit_test(test_from_the_second_version),
+        cmocka_unit_test(test_two_devices),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
