@@ -33,7 +33,8 @@ struct query_filter {
  * "baseline"), eligible, time_ms, cold_ms, sustained_ms (null if not measured), rank (final place or null), error (relative
  * Frobenius or null), max_abs, mismatches, speedup (over the campaign's first baseline, or null), tflops, gbps,
  * registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, size {dim: n},
- * device, tolerance {limit: value}, inputs, started. */
+ * device, tolerance {limit: value}, inputs, started; seconds has strategy, store and device too, and there are energy_mj
+ * and objective: null in a file before version 3. */
 
 /* Verified (outcome ok, eligible, role candidate) trials, best first: those with a final rank in their campaign are ranked
  * by the final's cold_ms, others by time_ms. One row a (kernel, configuration). An array. */
@@ -54,8 +55,11 @@ status query_conditions(struct query *q, const struct query_filter *f, json_t **
  * best_ms, baseline_ms, speedup. */
 status query_campaigns(struct query *q, json_t **out, struct err *e);
 
-/* One campaign: the same keys, and baselines [trial], outcomes {name: count}, reasons [{outcome, reason, count}], trials
- * [trial] in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
+/* One campaign: the same keys, and baselines [trial], outcomes {name: count}, reasons [{outcome, reason, count}], pace
+ * (null before version 3) {trials_per_minute and device_share of the search, phases {setup, baselines, search, final} and
+ * stages {strategy, compile, load, verify, measure, store, device} in seconds, stages those of candidates}, drift [{trial,
+ * kernel, phase, count, first_ms, least, most, last}] (of a baseline timed again; shares of its first time), trials [trial]
+ * in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
 
 /* What an export needs of a trial: trial (object above), spec (the specification's JSON), target (target_to_json's), driver, toolchain,

@@ -202,7 +202,7 @@ static status find_campaign(struct query *q, int64_t wanted, int64_t *id, struct
 static status campaign_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
     int64_t id;
-    json_t *campaign = NULL, *baselines = NULL, *trials = NULL;
+    json_t *campaign = NULL, *baselines = NULL, *trials = NULL, *pace = NULL, *drift = NULL;
     status s = find_campaign(q, *(const int64_t *)args, &id, e);
     if (!s)
         s = campaign_object(q, id, &campaign, e);
@@ -214,6 +214,14 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
     }
     if (!s)
         s = add_reasons(q, id, campaign, e);
+    if (!s) {
+        s = query_pace(q, id, &pace, e);
+        json_object_set_new(campaign, "pace", pace);
+    }
+    if (!s) {
+        s = query_drift(q, id, &drift, e);
+        json_object_set_new(campaign, "drift", drift);
+    }
     if (!s)
         s = query_trials(q, QUESTION_candidates, id, &trials, e);
     if (!s)

@@ -15,6 +15,8 @@
     X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY id DESC LIMIT 1")                       \
     X(campaign, NULL) /* query_campaign.c */                                                                           \
     X(coordinator, "SELECT coordinator FROM campaign WHERE id = ?1")                                                   \
+    X(pace, NULL) /* query_pace.c, as the next */                                                                      \
+    X(drift, NULL)                                                                                                     \
     X(resumption, NULL) /* query_resume.c */                                                                           \
     X(candidates, "SELECT id FROM trial WHERE campaign_id = ?1 AND number > 0 ORDER BY number")                        \
     X(baselines, "SELECT id FROM trial WHERE campaign_id = ?1 AND number <= 0 ORDER BY number DESC")                   \
@@ -81,6 +83,10 @@ status query_configuration(struct query *q, int64_t trial, json_t **out, struct 
 status query_devices(struct query *q, int64_t campaign, json_t *object, struct err *e);
 /* Sets "ran_on" and "finals" of a trial. */
 status query_trial_devices(struct query *q, int64_t trial, json_t *object, struct err *e);
+/* A campaign's `pace` and `drift` of query.h; null and [] where the file's version knows nothing of it. *out is valid
+ * even after a failure. */
+status query_pace(struct query *q, int64_t campaign, json_t **out, struct err *e);
+status query_drift(struct query *q, int64_t campaign, json_t **out, struct err *e);
 /* {dim: n} of a campaign. */
 status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
 

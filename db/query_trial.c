@@ -43,21 +43,33 @@ enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, T
     X("inputs", "inputs", VALUE)                                                                                       \
     X("started", "started", VALUE)
 
+/* The same of columns that the view has since version 3. */
+#define TRIAL_TABLE_3(X)                                                                                               \
+    X("strategy", "strategy_seconds", SECONDS)                                                                         \
+    X("store", "store_seconds", SECONDS)                                                                               \
+    X("device", "device_seconds", SECONDS)                                                                             \
+    X("energy_mj", "energy_mj", VALUE)                                                                                 \
+    X("objective", "objective", VALUE)
+
 static const struct {
     const char *key;
     enum trial_kind kind;
 } KEYS[] = {
 #define X(key, column, kind) {key, TRIAL_##kind},
     TRIAL_TABLE(X)
+    TRIAL_TABLE_3(X)
 #undef X
 };
 
 /* column i + 1 is KEYS[i] */
-static const char SELECT_TRIAL[] = "SELECT trial_id"
 #define X(key, column, kind) ", " column
-    TRIAL_TABLE(X)
+#define NONE(key, column, kind) ", NULL"
+static const char SELECT_TRIAL[] =
+    "SELECT trial_id" TRIAL_TABLE(X) TRIAL_TABLE_3(X) " FROM trial_report WHERE trial_id = ?1";
+static const char SELECT_OLD_TRIAL[] =
+    "SELECT trial_id" TRIAL_TABLE(X) TRIAL_TABLE_3(NONE) " FROM trial_report WHERE trial_id = ?1";
+#undef NONE
 #undef X
-        " FROM trial_report WHERE trial_id = ?1";
 
 status query_configuration(struct query *q, int64_t trial, json_t **out, struct err *e)
 {
@@ -122,7 +134,7 @@ status query_trial(struct query *q, int64_t id, json_t **out, struct err *e)
     sqlite3_stmt *st;
     bool row = false;
     *out = NULL;
-    status s = query_ask(q, QUESTION_trial, SELECT_TRIAL, id, &st, e);
+    status s = query_ask(q, QUESTION_trial, q->version < 3 ? SELECT_OLD_TRIAL : SELECT_TRIAL, id, &st, e);
     if (!s)
         s = query_step(q, st, &row, e);
     if (!s && !row)

@@ -329,7 +329,7 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
                               sql_text(or_empty(c->tool_version)), sql_text(or_empty(c->command_line)),
                               sql_text(sb_str(&environment)), sql_text(sb_str(&tolerance)), sql_text(inputs_name(c->inputs)),
                               sql_text(sb_str(&restrictions)), sql_text(now), sql_text(c->request),
-                              sql_text(sb_str(&coordinator))),
+                              sql_text(sb_str(&coordinator)), sql_text(objective_name(c->objective))),
                    e);
     *id = sqlite3_last_insert_rowid(s->sql.db);
     sb_free(&size);
@@ -398,6 +398,21 @@ status store_campaign_note(struct store *s, int64_t id, const char *note, struct
         return st;
     st = store_run(s, STATEMENT_campaign_note, doing, SQL_VALUES(sql_int(id), sql_text(note)), e);
     return store_finish(s, st, doing, e);
+}
+
+status store_campaign_phase(struct store *s, int64_t id, enum campaign_phase phase, double seconds, struct err *e)
+{
+    static const char doing[] = "recording how long a campaign's phase took";
+    static const enum statement of[PHASE_COUNT] = {
+        [PHASE_SETUP] = STATEMENT_phase_setup,
+        [PHASE_BASELINES] = STATEMENT_phase_baselines,
+        [PHASE_SEARCH] = STATEMENT_phase_search,
+        [PHASE_FINAL] = STATEMENT_phase_final,
+    };
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    return store_finish(s, store_run(s, of[phase], doing, SQL_VALUES(sql_int(id), sql_real(seconds)), e), doing, e);
 }
 
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e)

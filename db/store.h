@@ -34,10 +34,14 @@ struct campaign_record {
     const char *tool_version, *command_line;
     const char *request;                /* JSON: what else it was asked, for its resumption; may be NULL */
     uint64_t space_size;
+    enum objective objective;
 };
 status store_campaign_begin(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e);
 /* Something that its numbers must be taken with; added to what was noted before. */
 status store_campaign_note(struct store *s, int64_t id, const char *note, struct err *e);
+/* Adds to what this part of the campaign took; it may have been resumed. */
+enum campaign_phase { PHASE_SETUP, PHASE_BASELINES, PHASE_SEARCH, PHASE_FINAL, PHASE_COUNT };
+status store_campaign_phase(struct store *s, int64_t id, enum campaign_phase phase, double seconds, struct err *e);
 /* state: "finished", "interrupted", "failed" (running until then). note: why it failed; NULL leaves what
  * store_campaign_note said. */
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e);
@@ -98,6 +102,11 @@ status store_measurement(struct store *s, int64_t trial, int position, const str
                          struct err *e);
 status store_verification(struct store *s, int64_t trial, const struct verification *v, struct err *e);
 status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int rank, struct err *e);
+
+/* A baseline's trial timed once more in the course of the campaign, on its device at this position. regime: TRIAL during the search, COLD and SUSTAINED
+ * in a round of the final. */
+status store_drift(struct store *s, int64_t campaign, int64_t trial, int position, const struct samples *m,
+                   const struct telemetry *t, struct err *e);
 
 /* What is written between these two is one transaction, for much that is nothing worth one by one: thousands of trials
  * of a replay. so_far: if it is not LATHE_OK, or committing fails, nothing of it is kept. Not to be nested. */

@@ -22,13 +22,21 @@
     X(strategy_add, "INSERT INTO strategy (hash, name, text) VALUES (?1, ?2, ?3)")                                     \
     X(campaign_add, "INSERT INTO campaign (problem_id, device_id, strategy_id, size, flops, bytes, strategy_options, " \
                     "kernels, seed, budget_trials, budget_seconds, space_size, tool_version, command_line, "           \
-                    "environment, tolerance, inputs, restrictions, created, request, coordinator) VALUES (?1, ?2, "    \
-                    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")         \
+                    "environment, tolerance, inputs, restrictions, created, request, coordinator, objective) VALUES "  \
+                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, "     \
+                    "?21, ?22)")                                                                                       \
     X(campaign_dim_add, "INSERT INTO campaign_dim (campaign_id, name, value, position) VALUES (?1, ?2, ?3, ?4)")       \
     X(campaign_device, "INSERT INTO campaign_worker (campaign_id, position, device_id, name) "                        \
                        "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET taken_out = NULL")                           \
     X(device_gone, "UPDATE campaign_worker SET taken_out = ?3 WHERE campaign_id = ?1 AND position = ?2")              \
     X(campaign_note, "UPDATE campaign SET note = coalesce(note || '; ', '') || ?2 WHERE id = ?1")                     \
+    X(phase_setup, "UPDATE campaign SET setup_seconds = coalesce(setup_seconds, 0) + ?2 WHERE id = ?1")                \
+    X(phase_baselines, "UPDATE campaign SET baseline_seconds = coalesce(baseline_seconds, 0) + ?2 WHERE id = ?1")      \
+    X(phase_search, "UPDATE campaign SET search_seconds = coalesce(search_seconds, 0) + ?2 WHERE id = ?1")             \
+    X(phase_final, "UPDATE campaign SET final_seconds = coalesce(final_seconds, 0) + ?2 WHERE id = ?1")                \
+    X(drift_add, "INSERT INTO drift (campaign_id, trial_id, phase, campaign_seconds, median_ms, low_ms, high_ms, "     \
+                 "count, sm_mhz, power_w, temperature_c, throttle_reasons, taken, device_position) "                   \
+                 "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                               \
     X(campaign_end, "UPDATE campaign SET state = ?2, note = coalesce(?3, note), ended = ?4, "          \
                     "seconds = ?5 WHERE id = ?1 AND state = 'running'")                                                \
     X(campaign_skip, "UPDATE trial SET outcome = 'skipped', reason = ?2, ended = ?3 "                                  \
@@ -41,13 +49,15 @@
                  "registers = ?7, local_bytes = ?8, shared_static = ?9, shared_dynamic = ?10, occupancy = ?11, "       \
                  "compile_seconds = ?12, load_seconds = ?13, verify_seconds = ?14, measure_seconds = ?15, "            \
                  "compile_cached = ?16, ended = ?17, total_seconds = ?18, campaign_seconds = ?19, "                    \
+                 "strategy_seconds = ?20, store_seconds = ?21, device_seconds = ?22, energy_mj = ?23, "                \
                  "score_ms = CASE WHEN ?2 = 'ok' AND role = 'candidate' AND eligible AND checked THEN ?4 END "         \
                  "WHERE id = ?1 AND outcome = 'in_flight'")                                                            \
     X(measurement_add, "INSERT INTO measurement (trial_id, regime, median_ms, low_ms, high_ms, count, sm_mhz, "        \
-                       "mem_mhz, power_w, temperature_c, throttle_reasons, taken, device_position) "                   \
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "                                   \
-                       "coalesce(?13, (SELECT device_position FROM trial WHERE id = ?1)))")                            \
-    X(sample_add, "INSERT INTO sample (measurement_id, number, ms) VALUES (?1, ?2, ?3)")                               \
+                       "mem_mhz, power_w, temperature_c, throttle_reasons, taken, batch, graph, throttled, sm_mhz_low, " \
+                       "energy_mj, energy_launches, device_position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, " \
+                       "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "                                                      \
+                       "coalesce(?19, (SELECT device_position FROM trial WHERE id = ?1)))")                            \
+    X(sample_add, "INSERT INTO sample (measurement_id, number, ms, throttled) VALUES (?1, ?2, ?3, ?4)")                \
     X(verification_add, "INSERT INTO verification (trial_id, phase, reference, seed, max_abs, max_rel, frobenius, "    \
                         "frobenius_limit, scaled, scaled_limit, elements, mismatches, deterministic, passed, detail, " \
                         "taken) "                                                                                      \
@@ -66,19 +76,23 @@
                   "FROM trial WHERE campaign_id = ?1 AND number = ?2")                                                 \
     X(trial_again, "UPDATE trial SET outcome = 'in_flight', reason = '', started = ?2, ended = NULL, attempts = ?3 "   \
                    "WHERE id = ?1 AND outcome IN ('in_flight', 'skipped')")                                            \
-    X(trial_runs, "UPDATE trial SET attempts = attempts + 1, device_position = ?2 WHERE id = ?1 AND outcome = 'in_flight'")                  \
+    X(trial_runs, "UPDATE trial SET attempts = attempts + 1, device_position = ?2 "                                    \
+                  "WHERE id = ?1 AND outcome = 'in_flight'")                                                           \
+    X(energy_set, "UPDATE trial SET energy_mj = ?2 WHERE id = ?1")                                                     \
     X(disqualify, "UPDATE trial SET score_ms = NULL WHERE id = ?1")                                                    \
     X(rank_set, "UPDATE trial SET final_rank = ?3 WHERE id = ?1 AND campaign_id = ?2")                                 \
     X(ranked_campaign, "SELECT campaign_id FROM trial WHERE id = ?1 AND final_rank IS NOT NULL")                       \
     X(rescore_finalists, "UPDATE trial SET score_ms = coalesce((SELECT median_ms FROM measurement m "                  \
                          "WHERE m.trial_id = trial.id AND m.regime = 'cold' ORDER BY m.id DESC LIMIT 1), time_ms) "    \
-                         "WHERE campaign_id = ?1 AND final_rank IS NOT NULL AND score_ms IS NOT NULL")                 \
+                         "WHERE campaign_id = ?1 AND final_rank IS NOT NULL AND score_ms IS NOT NULL "                 \
+                         "AND (SELECT objective FROM campaign WHERE id = ?1) = 'time'")                                \
     /* the factor gives the next number above the last finalist's score */                                             \
     X(rescore_others, "UPDATE trial SET score_ms = max(time_ms, last.ms) "                                             \
                       "FROM (SELECT coalesce((SELECT max(score_ms) FROM trial "                                        \
                       "WHERE campaign_id = ?1 AND final_rank IS NOT NULL), 0.0) "                                      \
                       "* (1 + 2.220446049250313e-16) AS ms) AS last "                                                  \
-                      "WHERE campaign_id = ?1 AND final_rank IS NULL AND score_ms <> max(time_ms, last.ms)")
+                      "WHERE campaign_id = ?1 AND final_rank IS NULL AND score_ms <> max(time_ms, last.ms) "           \
+                      "AND (SELECT objective FROM campaign WHERE id = ?1) = 'time'")
 
 enum statement {
 #define X(name, text) STATEMENT_##name,

@@ -103,25 +103,40 @@ status store_trial_begin(struct store *s, const struct trial_record *t, int64_t 
     return store_finish(s, add_trial(s, t, id, e), doing, e);
 }
 
+/* NULL where the device tells nothing. */
+static struct sql_value reasons(const struct telemetry *t)
+{
+    return t->throttle_known ? sql_int((int64_t)t->throttle_reasons) : sql_null();
+}
+
 enum { OWN_DEVICE = -1 };               /* where the trial itself was */
 
 static status add_measurement(struct store *s, int64_t trial, int position, const struct samples *m,
                               const struct telemetry *t, struct err *e)
 {
     static const char doing[] = "recording a measurement";
+    static const struct telemetry unknown = {.sm_mhz = NAN, .mem_mhz = NAN, .power_w = NAN, .temperature_c = NAN,
+                                             .sm_mhz_low = NAN};
     char now[32];
     clock_iso8601(now);
+    if (!t)
+        t = &unknown;
     status st = store_run(s, STATEMENT_measurement_add, doing,
                           SQL_VALUES(sql_int(trial), sql_text(regime_name(m->regime)), sql_real(m->median),
-                                     sql_real(m->low), sql_real(m->high), sql_int(m->count),
-                                     sql_real(t ? t->sm_mhz : NAN), sql_real(t ? t->mem_mhz : NAN),
-                                     sql_real(t ? t->power_w : NAN), sql_real(t ? t->temperature_c : NAN),
-                                     t ? sql_int((int64_t)t->throttle_reasons) : sql_null(), sql_text(now),
+                                     sql_real(m->low), sql_real(m->high), sql_int(m->count), sql_real(t->sm_mhz),
+                                     sql_real(t->mem_mhz), sql_real(t->power_w), sql_real(t->temperature_c),
+                                     reasons(t), sql_text(now), sql_int(m->batch > 1 ? m->batch : 1),
+                                     sql_int(m->graph), sql_int(samples_throttled(m)), sql_real(t->sm_mhz_low),
+                                     m->energy_launches > 0 ? sql_real(m->energy_mj) : sql_null(),
+                                     m->energy_launches > 0 ? sql_int(m->energy_launches) : sql_null(),
                                      position >= 0 ? sql_int(position) : sql_null()),
                           e);
     int64_t id = sqlite3_last_insert_rowid(s->sql.db);
     for (int i = 0; !st && i < m->count; i++)
-        st = store_run(s, STATEMENT_sample_add, doing, SQL_VALUES(sql_int(id), sql_int(i + 1), sql_real(m->ms[i])), e);
+        st = store_run(s, STATEMENT_sample_add, doing,
+                       SQL_VALUES(sql_int(id), sql_int(i + 1), sql_real(m->ms[i]),
+                                  sql_int(m->throttled && m->throttled[i])),
+                       e);
     return st;
 }
 
@@ -163,7 +178,9 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
                                      x->occupancy > 0 ? sql_real(x->occupancy) : sql_null(), sql_real(stage->compile),
                                      sql_real(stage->load), sql_real(stage->verify), sql_real(stage->measure),
                                      sql_int(stage->compile_cached), sql_text(now), sql_real(stage->total),
-                                     sql_real(store_elapsed(s))),
+                                     sql_real(store_elapsed(s)), sql_real(stage->strategy), sql_real(stage->store),
+                                     sql_real(stage->device),
+                                     sql_real(timed && r->samples.energy_launches > 0 ? r->samples.energy_mj : NAN)),
                           e);
     if (!st && sqlite3_changes(s->sql.db) != 1)
         st = err_set(e, LATHE_INTERNAL, "%s: trial %lld is not in flight, so it cannot end; this is a bug in lathe",
@@ -216,6 +233,27 @@ status store_measurement(struct store *s, int64_t trial, int position, const str
     st = add_measurement(s, trial, position, m, t, e);
     if (!st && m->regime == REGIME_COLD)
         st = rescore_if_ranked(s, trial, e);
+    if (!st && m->energy_launches > 0)
+        st = store_run(s, STATEMENT_energy_set, doing, SQL_VALUES(sql_int(trial), sql_real(m->energy_mj)), e);
+    return store_finish(s, st, doing, e);
+}
+
+status store_drift(struct store *s, int64_t campaign, int64_t trial, int position, const struct samples *m,
+                   const struct telemetry *t, struct err *e)
+{
+    static const char doing[] = "recording a baseline that was timed again";
+    char now[32];
+    clock_iso8601(now);
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_drift_add, doing,
+                   SQL_VALUES(sql_int(campaign), sql_int(trial),
+                              sql_text(m->regime == REGIME_TRIAL ? "search" : regime_name(m->regime)),
+                              sql_real(store_elapsed(s)), sql_real(m->median), sql_real(m->low), sql_real(m->high),
+                              sql_int(m->count), sql_real(t->sm_mhz), sql_real(t->power_w), sql_real(t->temperature_c),
+                              reasons(t), sql_text(now), sql_int(position)),
+                   e);
     return store_finish(s, st, doing, e);
 }
 

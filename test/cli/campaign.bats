@@ -113,6 +113,24 @@ sql() { sqlite3 lathe.db "$1"; }
     fails 1 "there is no campaign 9" lathe show 9 --json
 }
 
+@test "show: how fast a campaign went, and where its time went" {
+    lathe tune tiny $RUN --db pace.db --quiet >/dev/null
+    lathe show 1 --db pace.db >shown
+    grep -Eq '^search [0-9.]+ s: [0-9.]+ trials a minute, the device busy [0-9]+ % of the time, setting up ' shown
+    for stage in strategy compile load verify measure store; do grep -Eq "^$stage +[0-9.]+ +[0-9.]+ % +[0-9.]+" shown; done
+    lathe show 1 --db pace.db --json >shown.json
+    # every part of the campaign is there; the device had no more than the search; stages are within what had the device
+    [ "$(json shown.json "min(j ->> '$.pace.phases.setup' > 0, j ->> '$.pace.phases.baselines' > 0,
+        j ->> '$.pace.phases.search' > 0, j ->> '$.pace.phases.final' > 0)")" = 1 ]
+    [ "$(json shown.json "j ->> '$.pace.device_share' BETWEEN 0 AND 1")" = 1 ]
+    [ "$(json shown.json "j ->> '$.pace.stages.load' + (j ->> '$.pace.stages.verify') + (j ->> '$.pace.stages.measure')
+        <= j ->> '$.pace.stages.device'")" = 1 ]
+    [ "$(sqlite3 pace.db "SELECT baseline_seconds + search_seconds + final_seconds <= seconds
+        FROM campaign")" = 1 ]
+    [ "$(sqlite3 pace.db "SELECT min(store_seconds) > 0 AND min(strategy_seconds) >= 0 AND sum(strategy_seconds) > 0
+        FROM trial WHERE role = 'candidate'")" = 1 ]
+}
+
 @test "show: reasons of failures, whole in JSON" {
     long="$(printf 'kernel.cu(3): error: %0300d' 7)"
     sql "UPDATE trial SET reason = '$long' WHERE outcome = 'compile'"

@@ -159,7 +159,7 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     sqlite3 d.db "PRAGMA user_version = 0" >/dev/null
     fails 6 "d.db: the database is damaged (its user_version is 0" lathe best --db d.db
     fails 6 "d.db: the database is damaged (its user_version is 0" lathe tune tiny $RUN --db d.db
-    sqlite3 d.db "PRAGMA user_version = 2; DROP TABLE sample" >/dev/null
+    sqlite3 d.db "PRAGMA user_version = 3; DROP TABLE sample" >/dev/null
     fails 6 "d.db: the database is damaged (no such table: " lathe tune tiny $RUN --db d.db
     sqlite3 d.db "DROP TABLE campaign" >/dev/null
     fails 6 "d.db: the database is damaged (no such table: " lathe show --db d.db

@@ -146,7 +146,9 @@ static status run_search(struct campaign *c, struct err *e)
     while (!campaign_must_stop(c) && (!p->budget_trials || p->trials < p->budget_trials)) {
         const struct proposal *batch;
         int n;
+        double start = clock_seconds();
         status s = strategy_ask(c->strategy, &batch, &n, e);
+        c->strategy_seconds += clock_seconds() - start;
         if (s && interrupt_flag) {  /* the script itself was interrupted */
             c->interrupted = true;
             return LATHE_OK;
@@ -189,24 +191,37 @@ static status say_blind(struct campaign *c, const char *how, struct err *e)
     return store_campaign_note(c->store, c->id, note, e);
 }
 
+/* Records what has passed since the phase before ended. */
+static status end_phase(struct campaign *c, enum campaign_phase phase, struct err *e)
+{
+    double now = clock_seconds(), took = now - c->phase_began;
+    c->phase_began = now;
+    return store_campaign_phase(c->store, c->id, phase, took, e);
+}
+
 static status run_all(struct campaign *c, struct campaign_summary *out, struct err *e)
 {
     struct setup_answer answer;
     status s = bench_prepare(c, true, &answer, e);
     if (!s && *answer.blind) s = say_blind(c, answer.blind, e);
+    if (!s) s = end_phase(c, PHASE_SETUP, e);
     if (s) return s;
     campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_STARTED});
     c->progress.phase = "baselines";
     s = run_baselines(c, e);
+    if (!s) s = end_phase(c, PHASE_BASELINES, e);
+    if (s) return s;
     c->progress.phase = "search";
-    if (!s) s = run_search(c, e);
+    s = run_search(c, e);
+    if (!s) s = end_phase(c, PHASE_SEARCH, e);
     if (s) return s;
     if (c->interrupted || c->device_gone) return c->device_gone ? (*e = c->err, e->code) : LATHE_OK;
     if (!c->nleaders) return LATHE_OK;
     c->progress.phase = "final";
     if (c->request->top <= 0) out->winner_trial = c->leaders[0].id;
-    if (c->request->top > 0) s = final_run(c, &out->winner_trial, e);
-    return s;
+    if (c->request->top <= 0) return LATHE_OK;
+    s = final_run(c, &out->winner_trial, e);
+    return s ? s : end_phase(c, PHASE_FINAL, e);
 }
 
 static void default_progress(struct campaign *c)
@@ -358,6 +373,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     c->request = &own;
     c->problem = r->problem;
     c->started = clock_seconds() - (r->resumed ? resumption_seconds(r->resumed) : 0);
+    c->phase_began = clock_seconds();
     c->next_number = 1;
     c->time_limit = r->time_limit > 0 ? r->time_limit : 60;
     c->leaders = mem_zalloc((size_t)(r->top > 0 ? r->top : 1) + 1, sizeof *c->leaders);

@@ -92,7 +92,7 @@ static status open_entry(struct campaign *c, struct leader *l, struct entry *out
 static void close_entry(struct entry *x)
 {
     evaluation_free(&x->evaluation);
-    for (int r = 0; r < REGIME_COUNT; r++) mem_free(x->pooled[r].ms);
+    for (int r = 0; r < REGIME_COUNT; r++) samples_free(&x->pooled[r]);
 }
 
 static bool stop(void *ctx) { return interrupted(ctx); }
@@ -137,9 +137,7 @@ static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
 
 static void pool(struct samples *to, const struct samples *from)
 {
-    to->ms = mem_resize(to->ms, (size_t)(to->count + from->count) + 1, sizeof *to->ms);
-    if (from->count) memcpy(to->ms + to->count, from->ms, (size_t)from->count * sizeof *to->ms);
-    to->count += from->count;
+    samples_append(to, from);
     to->regime = from->regime;
 }
 

@@ -59,8 +59,10 @@ struct campaign {
     json_t *earlier;            /* what earlier campaigns found, as the strategy was told */
     struct strbuf differences;  /* resumed by force: in what the world is not as it was */
     double started;             /* clock_seconds */
+    double phase_began;         /* likewise */
     double time_limit;          /* of one evaluation, seconds */
     struct campaign_progress progress;
+    double strategy_seconds, store_seconds;     /* not yet told by a trial: of proposing, of recording */
     int64_t next_number;
     struct memo memo;
     struct known *known;

@@ -111,8 +111,13 @@ status trial_close(struct trial *t, struct err *e)
     stage->compile = t->compile_seconds;
     stage->compile_cached = t->compile_cached;
     stage->total = clock_seconds() - t->begun;
+    stage->strategy = t->strategy_seconds;
+    stage->device = t->device_seconds;
+    stage->store = c->store_seconds;
     campaign_forget_error(c, &t->result.verification);
+    double start = clock_seconds();
     status s = store_trial_end(c->store, t->id, &t->result, e);
+    c->store_seconds = clock_seconds() - start;         /* its own end is told by the next */
     if (!s) account(t, false, false);
     return s;
 }

@@ -18,7 +18,8 @@ struct trial {
     char *text;                 /* canonical */
     struct evaluation evaluation;
     struct result result;
-    double begun, compile_seconds;
+    double begun, compile_seconds, strategy_seconds;
+    double on_device, device_seconds;   /* since when it has the device; how long it had it, all attempts together */
     bool compile_cached, retried;
     bool suspect;               /* it was on the device when the campaign was cut off */
     bool ran;                   /* the store knows that it is on the device */

@@ -89,6 +89,7 @@ static void queue_compile(struct trial *t)
 static void on_evaluated(void *ctx, const struct result *r, const char *text)
 {
     struct trial *t = ctx;
+    t->device_seconds += clock_seconds() - t->on_device;
     if (!r) {
         t->c->device_gone = true;
         err_set(&t->c->err, LATHE_DEVICE, "%s", text);
@@ -114,9 +115,10 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
     result_free(&t->result);
     t->result = *r;
     struct samples *s = &t->result.samples;
-    double *ms = mem_alloc((size_t)s->count * sizeof *ms);
-    if (s->count) memcpy(ms, r->samples.ms, (size_t)s->count * sizeof *ms);
-    s->ms = ms;
+    s->ms = NULL;               /* r is borrowed */
+    s->throttled = NULL;
+    s->count = s->cap = 0;
+    samples_append(s, &r->samples);
     t->state = TRIAL_ENDED;
 }
 
@@ -150,8 +152,12 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
     if (s || over) goto done;
     struct trial_record record = {.campaign = c->id, .number = t->number, .kernel = k, .slots = t->slots,
                                   .choice = t->choice, .image_key = ""};
+    double start = clock_seconds();
     if (!t->id) s = store_trial_begin(c->store, &record, &t->id, e);
     if (s) goto done;
+    c->store_seconds += clock_seconds() - start;
+    t->strategy_seconds = k->baseline ? NAN : c->strategy_seconds;
+    if (!k->baseline) c->strategy_seconds = 0;
     if (run->last)
         run->last->next = t;
     else
@@ -192,11 +198,14 @@ static status start_next(struct run *run, struct err *e)
     if (executor_busy(c->executor) || c->device_gone) return LATHE_OK;
     for (struct trial *t = run->first; t; t = t->next) {
         if (t->state != TRIAL_READY) continue;
+        double start = clock_seconds();
         status s = t->ran ? LATHE_OK : store_trial_runs(c->store, t->id, 0, e);
         if (s) return s;
+        c->store_seconds += clock_seconds() - start;
         t->ran = true;
         t->state = TRIAL_RUNNING;
         t->evaluation.options = campaign_trial_options(c);
+        t->on_device = clock_seconds();
         executor_evaluate(c->executor, &t->evaluation, c->time_limit, on_evaluated, t);
         return LATHE_OK;
     }

@@ -31,6 +31,12 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
         sb_add(b, "\n");
         report_best(b, best, json_object_get(c, "baselines"), false);
     }
+    struct strbuf pace = {0};
+    report_drift(&pace, c);
+    report_pace(&pace, c);
+    if (pace.len)
+        sb_addf(b, "\n%s", sb_str(&pace));
+    sb_free(&pace);
     if (json_array_size(json_object_get(c, "reasons")) > 0) {
         sb_add(b, "\n");
         report_reasons(b, json_object_get(c, "reasons"), columns);

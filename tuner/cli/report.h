@@ -33,6 +33,10 @@ void report_front(struct strbuf *b, const json_t *front);
 
 /* One campaign in three lines: what it was, what is right in it, and how it went; a fourth with its note, if any. */
 void report_campaign(struct strbuf *b, const json_t *campaign);
+/* How fast a campaign's search went and where its time went; nothing where that is not known. */
+void report_pace(struct strbuf *b, const json_t *campaign);
+/* A line for each baseline and phase in which it was timed again. */
+void report_drift(struct strbuf *b, const json_t *campaign);
 /* Why trials failed: outcome, how often, the reason in one line, cut to fit `columns` (0: no terminal; 500). */
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns);
 /* Trials in the order proposed, the last `limit` of them (0: all); reasons are one line of at most 100. */

@@ -327,7 +327,8 @@ static double host_elapsed_ms(struct dev *d, int from, int to) { return (d->mark
 
 static void host_telemetry(struct dev *d, struct telemetry *out)
 {
-    *out = (struct telemetry){.sm_mhz = NAN, .mem_mhz = NAN, .power_w = NAN, .temperature_c = NAN};
+    *out = (struct telemetry){.sm_mhz = NAN, .mem_mhz = NAN, .power_w = NAN, .temperature_c = NAN,
+                              .sm_mhz_low = NAN};
 }
 
 static enum dev_fault host_fault(struct dev *d) { return d->fault; }

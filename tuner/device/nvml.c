@@ -77,6 +77,7 @@ void nvml_read(const struct nvml *n, struct telemetry *out)
 {
     *out = (struct telemetry){.sm_mhz = clock_mhz(n, NVML_CLOCK_SM), .mem_mhz = clock_mhz(n, NVML_CLOCK_MEM),
                               .power_w = NAN, .temperature_c = NAN};
+    out->sm_mhz_low = out->sm_mhz;
     if (!n->device)
         return;
     unsigned int value = 0;
@@ -86,13 +87,28 @@ void nvml_read(const struct nvml *n, struct telemetry *out)
     if (n->api.nvmlDeviceGetTemperature &&
         !n->api.nvmlDeviceGetTemperature(n->device, NVML_TEMPERATURE_GPU, &value))
         out->temperature_c = value;
-    if (n->api.nvmlDeviceGetCurrentClocksEventReasons) {            /* the newer name of the next */
-        if (!n->api.nvmlDeviceGetCurrentClocksEventReasons(n->device, &reasons))
-            out->throttle_reasons = reasons;
-    } else if (n->api.nvmlDeviceGetCurrentClocksThrottleReasons) {
-        if (!n->api.nvmlDeviceGetCurrentClocksThrottleReasons(n->device, &reasons))
-            out->throttle_reasons = reasons;
+    if (nvml_reasons(n, &reasons)) {
+        out->throttle_reasons = reasons;
+        out->throttle_known = true;
     }
+}
+
+bool nvml_reasons(const struct nvml *n, unsigned long long *out)
+{
+    if (!n->device)
+        return false;
+    if (n->api.nvmlDeviceGetCurrentClocksEventReasons)              /* the newer name of the next */
+        return !n->api.nvmlDeviceGetCurrentClocksEventReasons(n->device, out);
+    return n->api.nvmlDeviceGetCurrentClocksThrottleReasons &&
+           !n->api.nvmlDeviceGetCurrentClocksThrottleReasons(n->device, out);
+}
+
+double nvml_energy_mj(const struct nvml *n)
+{
+    unsigned long long mj = 0;
+    bool known = n->device && n->api.nvmlDeviceGetTotalEnergyConsumption &&
+                 !n->api.nvmlDeviceGetTotalEnergyConsumption(n->device, &mj);
+    return known ? (double)mj : NAN;
 }
 
 static double max_mhz(const struct nvml *n, unsigned int type)

@@ -26,6 +26,7 @@ enum { NVML_TEMPERATURE_GPU = 0 };                  /* nvmlTemperatureSensors_t 
     X(nvmlDeviceGetMaxClockInfo, (nvmlDevice_t device, unsigned int type, unsigned int *mhz), false)                   \
     X(nvmlDeviceGetPowerUsage, (nvmlDevice_t device, unsigned int *milliwatts), false)                                 \
     X(nvmlDeviceGetTemperature, (nvmlDevice_t device, unsigned int sensor, unsigned int *celsius), true)               \
+    X(nvmlDeviceGetTotalEnergyConsumption, (nvmlDevice_t device, unsigned long long *millijoules), true)               \
     X(nvmlDeviceGetMemoryBusWidth, (nvmlDevice_t device, unsigned int *bits), true)                                    \
     X(nvmlDeviceGetCurrentClocksEventReasons, (nvmlDevice_t device, unsigned long long *reasons), true)                \
     X(nvmlDeviceGetCurrentClocksThrottleReasons, (nvmlDevice_t device, unsigned long long *reasons), true)
@@ -50,6 +51,11 @@ void nvml_close(struct nvml *n);
 
 bool nvml_driver(const struct nvml *n, char *out, size_t size);             /* "580.159.04" */
 void nvml_read(const struct nvml *n, struct telemetry *out);                /* NaN where not known */
+/* Why the clock is what it is, as bits; false: not known. */
+bool nvml_reasons(const struct nvml *n, unsigned long long *out);
+/* Energy that the GPU took since the driver was loaded, millijoules; NaN: not known (before Volta). The counter moves in
+ * steps, some tens of milliseconds apart. */
+double nvml_energy_mj(const struct nvml *n);
 double nvml_max_sm_mhz(const struct nvml *n);                               /* 0 where not known, as the next two */
 double nvml_max_mem_mhz(const struct nvml *n);
 double nvml_bus_bits(const struct nvml *n);

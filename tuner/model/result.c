@@ -22,21 +22,35 @@ static int regime_parse(const char *name)
     return -1;
 }
 
+static const char *const objectives[OBJECTIVE_COUNT] = {"time", "energy"};
+
+const char *objective_name(enum objective o)
+{
+    return (unsigned)o < OBJECTIVE_COUNT ? objectives[o] : "unknown";
+}
+
+int objective_parse(const char *name)
+{
+    for (int i = 0; i < OBJECTIVE_COUNT; i++)
+        if (strcmp(objectives[i], name) == 0)
+            return i;
+    return -1;
+}
+
 void result_init(struct result *r)
 {
     *r = (struct result){.outcome = OUTCOME_skipped, .time_ms = NAN};
-    r->stage.total = NAN;
-    r->samples.median = r->samples.low = r->samples.high = NAN;
+    r->stage.total = r->stage.strategy = r->stage.store = r->stage.device = NAN;
+    r->samples.median = r->samples.low = r->samples.high = r->samples.energy_mj = NAN;
     r->verification.max_abs = r->verification.max_rel = r->verification.frobenius = NAN;
     r->verification.scaled = r->verification.scaled_limit = NAN;
-    r->telemetry.sm_mhz = r->telemetry.mem_mhz = r->telemetry.power_w = r->telemetry.temperature_c = NAN;
+    r->telemetry = (struct telemetry){.sm_mhz = NAN, .mem_mhz = NAN, .power_w = NAN, .temperature_c = NAN,
+                                      .sm_mhz_low = NAN};
 }
 
 void result_free(struct result *r)
 {
-    mem_free(r->samples.ms);
-    r->samples.ms = NULL;
-    r->samples.count = 0;
+    samples_free(&r->samples);
 }
 
 static void set_number(json_t *j, const char *key, double x)
@@ -51,11 +65,19 @@ static void set_int(json_t *j, const char *key, int64_t i)
 
 static json_t *samples_to_json(const struct samples *s)
 {
-    json_t *j = json_object(), *ms = json_array();
-    for (int i = 0; i < s->count; i++)
+    json_t *j = json_object(), *ms = json_array(), *throttled = json_array();
+    for (int i = 0; i < s->count; i++) {
         json_array_append_new(ms, record_number(s->ms[i]));
+        if (s->throttled && s->throttled[i])
+            json_array_append_new(throttled, json_integer(i));
+    }
     json_object_set_new(j, "regime", json_string(regime_name(s->regime)));
     json_object_set_new(j, "ms", ms);
+    json_object_set_new(j, "throttled", throttled);
+    set_int(j, "batch", s->batch);
+    json_object_set_new(j, "graph", json_boolean(s->graph));
+    set_number(j, "energy_mj", s->energy_mj);
+    set_int(j, "energy_launches", s->energy_launches);
     set_number(j, "median", s->median);
     set_number(j, "low", s->low);
     set_number(j, "high", s->high);
@@ -99,7 +121,9 @@ static json_t *telemetry_to_json(const struct telemetry *t)
     set_number(j, "mem_mhz", t->mem_mhz);
     set_number(j, "power_w", t->power_w);
     set_number(j, "temperature_c", t->temperature_c);
+    set_number(j, "sm_mhz_low", t->sm_mhz_low);
     set_int(j, "throttle_reasons", (int64_t)t->throttle_reasons);
+    json_object_set_new(j, "throttle_known", json_boolean(t->throttle_known));
     return j;
 }
 
@@ -136,19 +160,32 @@ static void read_samples(struct record *r, struct samples *s)
     record_double(r, "median", &s->median);
     record_double(r, "low", &s->low);
     record_double(r, "high", &s->high);
-    const json_t *ms = record_array(r, "ms");
+    record_int32(r, "batch", 0, INT_MAX, &s->batch);
+    record_bool(r, "graph", &s->graph);
+    record_double(r, "energy_mj", &s->energy_mj);
+    record_int32(r, "energy_launches", 0, INT_MAX, &s->energy_launches);
+    const json_t *ms = record_array(r, "ms"), *throttled = record_array(r, "throttled");
     size_t n = json_array_size(ms);
-    if (!ms || n == 0)
+    if (!ms || !throttled || n == 0)
         return;
     if (n > INT_MAX / 8) {
         record_fail(r, "ms", "fewer samples");
         return;
     }
     s->ms = mem_zalloc(n, sizeof *s->ms);
-    s->count = (int)n;
+    s->count = s->cap = (int)n;
     for (size_t i = 0; i < n; i++)
         if (!record_number_read(json_array_get(ms, i), &s->ms[i]))
             record_fail(r, "ms", "numbers");
+    if (json_array_size(throttled) > 0)
+        s->throttled = mem_zalloc(n, sizeof *s->throttled);
+    for (size_t i = 0; i < json_array_size(throttled); i++) {
+        json_int_t at = json_integer_value(json_array_get(throttled, i));
+        if (at < 0 || at >= (json_int_t)n)
+            record_fail(r, "throttled", "places of samples");
+        else
+            s->throttled[at] = true;
+    }
 }
 
 static void read_verification(struct record *r, struct verification *v)
@@ -183,7 +220,9 @@ static void read_telemetry(struct record *r, struct telemetry *t)
     record_double(r, "mem_mhz", &t->mem_mhz);
     record_double(r, "power_w", &t->power_w);
     record_double(r, "temperature_c", &t->temperature_c);
+    record_double(r, "sm_mhz_low", &t->sm_mhz_low);
     record_uint64(r, "throttle_reasons", &t->throttle_reasons);
+    record_bool(r, "throttle_known", &t->throttle_known);
 }
 
 static void read_stage(struct record *r, struct stage_seconds *s)

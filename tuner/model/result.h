@@ -13,11 +13,21 @@ enum regime { REGIME_TRIAL, REGIME_COLD, REGIME_SUSTAINED, REGIME_COUNT };
 /* trial: the campaign's ordinary samples; cold: launches after idle; sustained: steady state, back to back */
 const char *regime_name(enum regime r);
 
+/* What a campaign looks for the least of: the time of a launch, or the energy that it takes. */
+enum objective { OBJECTIVE_TIME, OBJECTIVE_ENERGY, OBJECTIVE_COUNT };
+const char *objective_name(enum objective o);       /* "time", "energy" */
+int objective_parse(const char *name);              /* -1: unknown */
+
 struct samples {
     enum regime regime;
-    double *ms;
-    int count;
-    double median, low, high;   /* median and its 95 % confidence interval (order statistics) */
+    double *ms;                 /* of one run of the pipeline, in the order taken */
+    bool *throttled;            /* one a sample: taken while something held the clock down; NULL: none was */
+    int count, cap;             /* cap: room in both arrays */
+    int batch;                  /* runs that were timed together for each; 0 and 1: each by itself */
+    bool graph;                 /* the batch was one CUDA graph */
+    double median, low, high;   /* median and its 95 % confidence interval (order statistics) of those that count */
+    double energy_mj;           /* of one run, millijoules; NaN: not measured */
+    int energy_launches;        /* runs that it is the mean of */
 };
 
 struct verification {
@@ -39,14 +49,24 @@ struct resources {
 };
 
 struct telemetry {              /* NaN where not known */
-    double sm_mhz, mem_mhz, power_w, temperature_c;
-    uint64_t throttle_reasons;  /* NVML bits */
+    double sm_mhz, mem_mhz, power_w, temperature_c;     /* at the last reading */
+    double sm_mhz_low;          /* the lowest of all readings of a measurement */
+    uint64_t throttle_reasons;  /* NVML's bits, all that were seen */
+    bool throttle_known;
 };
+
+/* NVML's reasons for a lower clock than the GPU would have: a power cap, heat, a hardware slowdown, a power brake. Not
+ * among them: idleness, and limits that somebody set (nvml.h: nvmlClocksEventReasons). */
+#define THROTTLE_REASONS UINT64_C(0xec)
 
 struct stage_seconds {
     double compile, load, verify, measure;
     bool compile_cached;
-    double total;               /* from its begin to its end, as a strategy is told; NaN: not known. Not in the JSON */
+    /* What the coordinator knows; not in the JSON. NaN: not known. */
+    double total;               /* from its begin to its end, as a strategy is told */
+    double strategy;            /* to propose it; of a batch the first has it all */
+    double store;               /* recording, since the trial before was recorded */
+    double device;              /* it had the device: load, verify, measure, and the messages */
 };
 
 struct result {
@@ -65,7 +85,13 @@ void result_free(struct result *r);                 /* the samples */
 json_t *result_to_json(const struct result *r);     /* new reference; the protocol's form */
 status result_from_json(const json_t *j, struct result *r, struct err *e);
 
-/* Sorts a copy; fills median and the interval. count may be 0 (NaN). */
+/* Fills median and interval. Samples that were throttled count only where fewer than SAMPLES_ENOUGH were not. count may be
+ * 0 (NaN). */
+enum { SAMPLES_ENOUGH = 5 };
 void samples_summarise(struct samples *s);
+void samples_add(struct samples *s, double ms, bool throttled);
+void samples_append(struct samples *to, const struct samples *from);    /* the samples alone */
+int samples_throttled(const struct samples *s);     /* how many */
+void samples_free(struct samples *s);
 
 #endif

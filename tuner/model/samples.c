@@ -30,6 +30,46 @@ static int interval_rank(int n)
     return n / 2 > 0 ? n / 2 : 1;
 }
 
+int samples_throttled(const struct samples *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->count && s->throttled; i++)
+        n += s->throttled[i];
+    return n;
+}
+
+void samples_add(struct samples *s, double ms, bool throttled)
+{
+    int cap = s->cap;
+    MEM_GROW(s->ms, s->count, cap);
+    if ((throttled && !s->throttled) || (s->throttled && cap != s->cap)) {
+        bool *marks = mem_zalloc((size_t)cap, sizeof *marks);
+        for (int i = 0; i < s->count && s->throttled; i++)
+            marks[i] = s->throttled[i];
+        mem_free(s->throttled);
+        s->throttled = marks;
+    }
+    s->cap = cap;
+    if (s->throttled)
+        s->throttled[s->count] = throttled;
+    s->ms[s->count++] = ms;
+}
+
+void samples_append(struct samples *to, const struct samples *from)
+{
+    for (int i = 0; i < from->count; i++)
+        samples_add(to, from->ms[i], from->throttled && from->throttled[i]);
+}
+
+void samples_free(struct samples *s)
+{
+    mem_free(s->ms);
+    mem_free(s->throttled);
+    s->ms = NULL;
+    s->throttled = NULL;
+    s->count = s->cap = 0;
+}
+
 void samples_summarise(struct samples *s)
 {
     s->median = s->low = s->high = NAN;
@@ -38,12 +78,15 @@ void samples_summarise(struct samples *s)
             return;                                 /* no order, so no median */
     if (s->count <= 0)
         return;
-    size_t n = (size_t)s->count;
-    double *sorted = mem_alloc(n * sizeof *sorted);
-    memcpy(sorted, s->ms, n * sizeof *sorted);
+    size_t n = 0;
+    bool all = s->count - samples_throttled(s) < SAMPLES_ENOUGH;
+    double *sorted = mem_alloc((size_t)s->count * sizeof *sorted);
+    for (int i = 0; i < s->count; i++)
+        if (all || !s->throttled || !s->throttled[i])
+            sorted[n++] = s->ms[i];
     qsort(sorted, n, sizeof *sorted, by_size);
     s->median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-    size_t l = (size_t)interval_rank(s->count);
+    size_t l = (size_t)interval_rank((int)n);
     s->low = sorted[l - 1];
     s->high = sorted[n - l];
     mem_free(sorted);

@@ -11,12 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add_sample(struct samples *s, int *cap, double ms)
-{
-    MEM_GROW(s->ms, s->count, *cap);
-    s->ms[s->count++] = ms;
-}
-
 static bool bad_time(double ms, struct result *out)
 {
     if (ms > 0 && isfinite(ms)) return false;
@@ -50,7 +44,6 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
                             struct err *e)
 {
     struct samples *s = &out->samples;
-    int cap = 0;
     double ms, start = clock_seconds();
     while (s->count < o->max_samples) {
         status st = sample(b, p, true, &ms, e);
@@ -58,7 +51,7 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
         if (bad_time(ms, out)) return LATHE_OK;
         if (o->check_each && (st = verify_timed_run(b, p, out, e))) return st;
         if (o->check_each && out->outcome == OUTCOME_wrong) return LATHE_OK;
-        add_sample(s, &cap, ms);
+        samples_add(s, ms, false);
         if (hopeless(s, o)) break;
         double spent = clock_seconds() - start;
         if (spent > 4 * o->max_seconds) break;              /* a slow pipeline is known well enough by few samples */
@@ -94,12 +87,12 @@ static status burst(struct bench *b, struct pipeline *p, int launches, double *m
 static status measure_cold(struct bench *b, struct pipeline *p, const struct measure_options *o, struct result *out,
                            struct err *e)
 {
-    int launches = o->launches < DEV_MARKS / 2 ? o->launches : DEV_MARKS / 2, cap = 0;
+    int launches = o->launches < DEV_MARKS / 2 ? o->launches : DEV_MARKS / 2;
     double *ms = mem_zalloc((size_t)launches + 1, sizeof *ms);
     status s = b->ops->sync(b->dev, e);
     clock_sleep(o->idle_seconds);
     if (!s) s = burst(b, p, launches, ms, e);
-    for (int i = o->skip; i < launches && !s && !bad_time(ms[i], out); i++) add_sample(&out->samples, &cap, ms[i]);
+    for (int i = o->skip; i < launches && !s && !bad_time(ms[i], out); i++) samples_add(&out->samples, ms[i], false);
     mem_free(ms);
     samples_summarise(&out->samples);
     return s;
@@ -114,23 +107,23 @@ static status measure_sustained(struct bench *b, struct pipeline *p, const struc
     status s = sample(b, p, false, &one, e);
     if (s || bad_time(one, out)) return s;
     double start = clock_seconds(), total = 0;
-    int chunk = (int)fmin(CHUNK, fmax(1, 100 / one)), cap = 0;  /* about 0.1 s queued at a time */
+    int chunk = (int)fmin(CHUNK, fmax(1, 100 / one));  /* about 0.1 s queued at a time */
     struct samples all = {.regime = REGIME_SUSTAINED};
     while (clock_seconds() - start < o->run_seconds || all.count < 3) {
         s = burst(b, p, chunk, ms, e);
         for (int i = 0; i < chunk && !s && !bad_time(ms[i], out); i++) {
-            add_sample(&all, &cap, ms[i]);
+            samples_add(&all, ms[i], false);
             total += ms[i];
         }
         if (s || out->outcome == OUTCOME_unstable) break;
     }
     /* the last 40 % of the time, thinned to a bounded number */
     double passed = 0;
-    int first = 0, kept = 0;
+    int first = 0;
     while (first < all.count - 1 && passed + all.ms[first] < 0.6 * total) passed += all.ms[first++];
     int step = (all.count - first + KEPT - 1) / KEPT;
-    for (int i = first; i < all.count; i += step < 1 ? 1 : step) add_sample(&out->samples, &kept, all.ms[i]);
-    mem_free(all.ms);
+    for (int i = first; i < all.count; i += step < 1 ? 1 : step) samples_add(&out->samples, all.ms[i], false);
+    samples_free(&all);
     samples_summarise(&out->samples);
     return s;
 }

@@ -141,7 +141,9 @@ static inline struct result good_result(double ms)
                                      .occupancy = 0.5};
     r.telemetry.sm_mhz = 1980;
     r.telemetry.throttle_reasons = UINT64_C(0x8000000000000004);
-    r.stage = (struct stage_seconds){0.5, 0.01, 0.1, 0.2, .compile_cached = true};
+    r.telemetry.throttle_known = true;
+    r.stage = (struct stage_seconds){0.5, 0.01, 0.1, 0.2, .compile_cached = true, .total = NAN, .strategy = 0.03, .store = 0.02,
+                                     .device = 0.35};
     return r;
 }
 
@@ -160,7 +162,7 @@ static inline int64_t put_trial(struct store *s, const struct problem *p, const 
 static inline void put_cold(struct store *s, int64_t trial, enum regime regime, double ms)
 {
     struct samples m = {.regime = regime, .ms = &ms, .count = 1};
-    struct telemetry t = {NAN, NAN, 700, 50, 0};
+    struct telemetry t = {.sm_mhz = NAN, .mem_mhz = NAN, .power_w = 700, .temperature_c = 50, .sm_mhz_low = NAN};
     samples_summarise(&m);
     assert_ok(store_measurement(s, trial, 0, &m, &t, e));
 }

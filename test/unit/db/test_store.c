@@ -12,12 +12,12 @@ static void test_creation(void **state)
     assert_answer(path,
                   "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'table' "
                   "AND name NOT LIKE 'sqlite_%' ORDER BY name)",
-                  "campaign campaign_dim campaign_worker device measurement meta parameter_value problem sample source strategy trial "
+                  "campaign campaign_dim campaign_worker device drift measurement meta parameter_value problem sample source strategy trial "
                   "verification");
     assert_answer(path,
                   "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'view' "
                   "ORDER BY name)",
-                  "best failure leaderboard trial_report");
+                  "best failure leaderboard pace trial_report");
     assert_answer(path, "SELECT value LIKE '20__-__-__T__:__:__.___Z' FROM meta WHERE name = 'created'", "1");
     char *wal = mem_printf("%s-wal", path);
     assert_int_equal(access(wal, F_OK), -1); /* nothing is left beside the file */

@@ -168,7 +168,20 @@ static void test_from_the_second_version(void **state)
     store_close(s);
     path = as_version(2, path, "second.db");
     assert_answer(path, "SELECT speedup FROM trial_report WHERE number = 1", "2.5");
+    struct query *q;
+    json_t *j;
+    assert_ok(query_open(path, &q, e)); /* it is read as it is; what was not kept then is not known */
+    assert_ok(query_campaign(q, 1, &j, e));
+    json_t *seconds = json_object_get(json_array_get(json_object_get(j, "trials"), 0), "seconds");
+    assert_true(json_is_null(json_object_get(j, "pace")) && json_is_null(json_object_get(seconds, "store")));
+    assert_true(json_number_value(json_object_get(seconds, "compile")) == 0.5);
+    json_decref(j);
+    query_close(q);
     s = open_store(path);
+    assert_answer(path, "SELECT objective || (setup_seconds IS NULL) FROM campaign", "time1");
+    assert_answer(path, "SELECT DISTINCT batch || graph || throttled FROM measurement", "100");
+    assert_answer(path, "SELECT count(*) || sum(throttled) FROM sample", "80");
+    assert_answer(path, "SELECT trials || (trials_per_minute IS NULL) FROM pace", "11");
     id = put_trial(s, problem, &target, campaign, 2, TILE, NULL, 1);
     store_close(s);
     assert_answer(path, "SELECT group_concat(speedup, ' ') FROM trial_report WHERE number > 0", "2.5 3.0");

@@ -642,6 +642,13 @@ static nvmlReturn_t f_nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int 
     return 0;
 }
 
+static nvmlReturn_t f_nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long *millijoules)
+{
+    ENTER_NVML(nvmlDeviceGetTotalEnergyConsumption);
+    *millijoules = 123456789;
+    return 0;
+}
+
 static nvmlReturn_t f_nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor, unsigned int *celsius)
 {
     ENTER_NVML(nvmlDeviceGetTemperature);

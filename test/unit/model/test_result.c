@@ -26,7 +26,7 @@ static struct result full_result(void)
     r.resources = (struct resources){128, 16, 1024, 65536, 0.25};
     r.telemetry.sm_mhz = 1980;
     r.telemetry.throttle_reasons = UINT64_C(1) << 63;
-    r.stage = (struct stage_seconds){0.5, 0.1, 0.2, 0.3, true, 0};
+    r.stage = (struct stage_seconds){0.5, 0.1, 0.2, 0.3, .compile_cached = true};
     return r;
 }
 
