@@ -48,6 +48,8 @@ static void disconnect(struct query *q)
         sqlite3_finalize(q->questions[i]);
     memset(q->questions, 0, sizeof q->questions);
     sql_close(&q->sql);
+    json_decref(q->operators);
+    q->operators = NULL;
 }
 
 static status connect_file(struct query *q, const char *path, bool immutable, struct err *e)
@@ -68,7 +70,7 @@ static status connect_file(struct query *q, const char *path, bool immutable, st
                      "%s: nothing of lathe's is in it yet (schema %d, this lathe reads %d): run `lathe tune` "
                      "with --db %s first",
                      path, version, SCHEMA_VERSION, path);
-    return st;
+    return st ? st : query_add_operator(q, e);
 }
 
 /* As connect_file, over locks if the file moves while it is opened without. */

@@ -32,7 +32,8 @@ struct query_filter {
 /* A trial object: id, campaign, number, kernel, configuration {name: value}, text, outcome, reason, role ("candidate",
  * "baseline"), eligible, time_ms, cold_ms, sustained_ms (null if not measured), rank (final place or null), error (relative
  * Frobenius or null), max_abs, mismatches, speedup (over the campaign's first baseline, or null), tflops, gbps,
- * registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, size {dim: n},
+ * registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, operator (the id of
+ * the first problem with its name, tensors, scalars, reference and epilogue: only then do times compare), size {dim: n},
  * device, tolerance {limit: value}, inputs, started; seconds has strategy, store and device too, and there are energy_mj
  * and objective: null in a file before version 3. */
 
@@ -40,14 +41,13 @@ struct query_filter {
  * by the final's cold_ms, others by time_ms. One row a (kernel, configuration). An array. */
 status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
-/* The trials of candidates, verified or inaccurate, of which no other of the same problem, size, device and inputs has
- * both a lower time_ms and a lower error: from the fastest to the most accurate, one problem, size, device and inputs
+/* The trials of candidates, verified or inaccurate, of which no other of the same operator, size, device and inputs has
+ * both a lower time_ms and a lower error: from the fastest to the most accurate, one operator, size, device and inputs
  * after the other. One row a (kernel, configuration). An array. */
 status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
 /* What the trials that query_best would list were verified to and on, and what they compute, each once: an array of
- * {tolerance, inputs, definition}; definitions are numbered from 1: the tensors, scalars, reference and epilogue that a
- * specification of that name had. */
+ * {tolerance, inputs, operator}. */
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
 /* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, tolerance, inputs,

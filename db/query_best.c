@@ -180,30 +180,14 @@ static status walk_front(struct query *q, sqlite3_stmt *st, int top, json_t *lis
     return s;
 }
 
-/* The place of `text` among those seen, to which it is added. */
-static int definition_number(json_t *seen, const char *text)
-{
-    size_t i = 0;
-    while (i < json_array_size(seen) && strcmp(json_string_value(json_array_get(seen, i)), text) != 0)
-        i++;
-    if (i == json_array_size(seen))
-        json_array_append_new(seen, json_string(text));
-    return (int)i + 1;
-}
-
-/* {tolerance, inputs, definition} of each row. */
+/* {tolerance, inputs, operator} of each row. */
 static status list_conditions(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
 {
     bool row;
     status s;
-    json_t *seen = json_array();
-    while (!(s = query_step(q, st, &row, e)) && row) {
-        const char *text = (const char *)sqlite3_column_text(st, 2);
-        int definition = definition_number(seen, text ? text : "");
-        json_array_append_new(list, json_pack("{s:o, s:o, s:i}", "tolerance", query_tree(st, 0), "inputs",
-                                              query_column(st, 1), "definition", definition));
-    }
-    json_decref(seen);
+    while (!(s = query_step(q, st, &row, e)) && row)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "tolerance", query_tree(st, 0), "inputs",
+                                              query_column(st, 1), "operator", query_column(st, 2)));
     return s;
 }
 
@@ -252,11 +236,7 @@ static status best_body(struct query *q, const void *args, json_t **out, struct 
 static status conditions_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
     static const struct listing conditions = {
-        /* what a problem computes, whatever its kernels and fills are */
-        .columns = "DISTINCT c.tolerance, c.inputs, (SELECT json_array(json_extract(p.specification, '$.epilogue'), "
-                   "json_extract(p.specification, '$.scalars'), json_extract(p.specification, '$.reference'), "
-                   "(SELECT json_group_array(coalesce(json_extract(x.value, '$.\"#\"'), x.value)) FROM "
-                   "json_each(p.specification, '$.tensors') x)) FROM problem p WHERE p.id = c.problem_id)",
+        .columns = "DISTINCT c.tolerance, c.inputs, operator(c.problem_id)",
         SCORED,
         .visit = list_conditions,
     };
@@ -268,7 +248,7 @@ static status front_body(struct query *q, const void *args, json_t **out, struct
 {
     static const struct listing front = {
         .columns = "t.id, c.problem_id, c.device_id, c.size, '', c.inputs, t.kernel, t.configuration, "
-                   "json_array(r.problem, c.size, r.device, c.inputs) AS compared, r.error",
+                   "json_array(operator(c.problem_id), c.size, r.device, c.inputs) AS compared, r.error",
         .joins = " JOIN trial_report r ON r.trial_id = t.id",
         .condition = "t.role = 'candidate' AND t.time_ms IS NOT NULL AND r.error IS NOT NULL AND (t.outcome = "
                      "'inaccurate' OR t.outcome = 'ok' AND (t.score_ms IS NOT NULL OR t.eligible = 0))",

@@ -54,6 +54,7 @@ struct query {
     int version;                        /* the file's schema; an older one is read as it is */
     bool immutable;                     /* opened without locks: see query.c */
     struct stat seen;                   /* the file then */
+    json_t *operators;                  /* problem id -> operator(id), of those asked about */
     sqlite3_stmt *questions[QUESTION_COUNT];
 };
 
@@ -66,6 +67,10 @@ status query_in_snapshot(struct query *q, query_body body, const void *args, jso
  * whose text is NULL in the table, else NULL. */
 status query_ask(struct query *q, enum question which, const char *text, int64_t id, sqlite3_stmt **out, struct err *e);
 status query_step(struct query *q, sqlite3_stmt *st, bool *row, struct err *e);
+
+/* Gives the connection the SQL function operator(problem_id): the id of the first problem of the same name, tensors,
+ * scalars, reference and epilogue. */
+status query_add_operator(struct query *q, struct err *e);
 
 /* A column as JSON: a number that is not finite is null, text is made valid UTF-8, a blob is hexadecimal text. */
 json_t *query_column(sqlite3_stmt *st, int i);

@@ -37,6 +37,7 @@ enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, T
     X("verify", "verify_seconds", SECONDS)                                                                             \
     X("measure", "measure_seconds", SECONDS)                                                                           \
     X("problem", "problem", VALUE)                                                                                     \
+    X("operator", "operator(problem_id)", VALUE)                                                                       \
     X("size", "campaign_id", SIZE)                                                                                     \
     X("device", "device", VALUE)                                                                                       \
     X("tolerance", "tolerance", TREE)                                                                                  \

@@ -122,13 +122,22 @@ with() {
         lathe tune spec --kernel simt --device host --size M=9,N=7,K=8 --trials 1 --top 0 --db two.db -q
         [ "$epilogue" = "s * z" ] || lathe export --db two.db -o first.cu
     done
+    [ "$(sqlite3 two.db "SELECT count(*) FROM device")" = 1 ]
     split lathe export --db two.db
     [ "$status" -eq 2 ]
     grep -q "results of 2 different problems called linear" <<<"$errors"
     lathe export --db two.db --campaign 2 -o second.cu
+    split lathe best --db two.db
+    [[ "$out" == *" operator "*"warning: one name stands for several problems"* ]]
+    [ "$(lathe best --db two.db --json | python3 -c 'import json, sys
+print(sorted((t["campaign"] > 1, t["operator"]) for t in json.load(sys.stdin)))')" = "[(False, 1), (True, 2)]" ]
+    split lathe best --db two.db --campaign 3
+    [[ "$out" != *operator* ]]
     rm two.db*
     for kernel in simt epilogue; do
         lathe tune linear --kernel $kernel --device host --size M=9,N=7,K=8 --trials 1 --top 0 --db two.db -q
     done
     lathe export --db two.db -o third.cu
+    [ "$(lathe best --db two.db --json | python3 -c 'import json, sys
+print({t["operator"] for t in json.load(sys.stdin)})')" = "{1}" ]
 }

@@ -246,7 +246,7 @@ static void compare_targets(const struct target *was, const struct target *now, 
     differ(b, "what compiles", was->toolchain, now->toolchain);
     differ(b, "the machine", was->host, now->host);
     for (int i = 0; i < LIMIT_COUNT; i++) {
-        if (i == LIMIT_memory_bytes) continue;  /* what is free: another each time */
+        if (i == LIMIT_memory_bytes) continue;  /* a virtual machine's may change */
         char a[32], c[32];
         snprintf(a, sizeof a, "%lld", (long long)was->limit[i]);
         snprintf(c, sizeof c, "%lld", (long long)now->limit[i]);

@@ -56,18 +56,20 @@ static status check_conditions(struct query *q, const json_t *trial, const struc
     f.problem = tree_text(trial, "problem");
     f.device = tree_text(trial, "device");
     status s = query_conditions(q, &f, &conditions, e);
-    int64_t definitions = 1;
+    json_t *operators = json_object();
     for (size_t i = 0; i < json_array_size(conditions); i++) {
         const json_t *c = json_array_get(conditions, i);
-        definitions = tree_int(c, "definition") > definitions ? tree_int(c, "definition") : definitions;
+        char operator[24];
+        snprintf(operator, sizeof operator, "%lld", (long long)tree_int(c, "operator"));
+        json_object_set_new(operators, operator, json_null());
         sb_add(&list, i ? "; " : "");
         conditions_text(&list, c);
     }
-    if (s == LATHE_OK && definitions > 1)
+    if (s == LATHE_OK && json_object_size(operators) > 1)
         s = err_set(e, LATHE_USAGE,
-                    "there are results of %lld different problems called %s: their specifications differ in tensors, "
-                    "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe show` lists campaigns)",
-                    (long long)definitions, f.problem);
+                    "there are results of %zu different problems called %s: their specifications differ in tensors, "
+                    "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe best` tells them apart)",
+                    json_object_size(operators), f.problem);
     else if (s == LATHE_OK && json_array_size(conditions) > 1)
         s = err_set(e, LATHE_USAGE,
                     "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
@@ -77,6 +79,7 @@ static status check_conditions(struct query *q, const json_t *trial, const struc
         mem_free(dims[i]);
     mem_free(dims);
     json_decref(conditions);
+    json_decref(operators);
     sb_free(&list);
     return s;
 }

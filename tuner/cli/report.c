@@ -150,9 +150,27 @@ static void configuration_cell(struct table *t, const json_t *row, bool tell)
     sb_free(&b);
 }
 
+/* Do rows of one problem's name compute different things? */
+static bool one_name_for_several(const json_t *rows, const json_t *more)
+{
+    json_t *operators = json_object(); /* by name */
+    bool found = false;
+    for (int part = 0; part < 2 && !found; part++) {
+        const json_t *array = part ? more : rows;
+        for (size_t i = 0; i < json_array_size(array) && !found; i++) {
+            const json_t *row = json_array_get(array, i), *operator = json_object_get(row, "operator");
+            const json_t *before = json_object_get(operators, tree_text(row, "problem"));
+            found = before && !json_equal((json_t *)before, (json_t *)operator);
+            json_object_set(operators, tree_text(row, "problem"), (json_t *)operator);
+        }
+    }
+    json_decref(operators);
+    return found;
+}
+
 /* Which of the descriptive columns a table of trials needs, and the decimals of its numbers. */
 struct trial_layout {
-    bool problem, size, device, tolerance, inputs, campaign, front;
+    bool problem, operator, size, device, tolerance, inputs, campaign, front;
     int time, cold, sustained, tflops;
 };
 
@@ -160,6 +178,7 @@ static struct trial_layout layout_of(const json_t *rows, const json_t *more)
 {
     return (struct trial_layout){
         .problem = !uniform(rows, more, "problem"),
+        .operator = one_name_for_several(rows, more),
         .size = !uniform(rows, more, "size"),
         .device = !uniform(rows, more, "device"),
         .tolerance = !uniform(rows, more, "tolerance"),
@@ -180,6 +199,8 @@ static void best_row(struct table *t, const json_t *trial, const struct trial_la
         table_cellf(t, "%lld", (long long)tree_int(trial, "campaign"));
     if (l->problem)
         table_cell(t, tree_text(trial, "problem"));
+    if (l->operator)
+        table_cellf(t, "%lld", (long long)tree_int(trial, "operator"));
     if (l->size)
         size_cell(t, trial);
     if (l->device)
@@ -260,6 +281,8 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
         table_column(t, "campaign", TABLE_RIGHT, 0);
     if (l.problem)
         table_column(t, "problem", TABLE_LEFT, 0);
+    if (l.operator)
+        table_column(t, "operator", TABLE_RIGHT, 0);
     if (l.size)
         table_column(t, "size", TABLE_LEFT, 0);
     if (l.device)
@@ -294,6 +317,9 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
         best_row(t, json_array_get(baselines, i), &l, "base");
     table_print(t, b);
     table_free(t);
+    if (l.operator)
+        sb_add(b, "\nwarning: one name stands for several problems: where 'operator' differs, tensors, scalars, reference or "
+                  "epilogue do, and times do not compare; --campaign lists one\n");
     if (common)
         blind_line(b, best);
 }

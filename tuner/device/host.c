@@ -85,12 +85,17 @@ static void proc_value(const char *path, const char *name, char *out, size_t siz
     if (f) fclose(f);
 }
 
+static int64_t physical_memory(void)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
 static int64_t available_memory(void)
 {
     char text[64];
     proc_value("/proc/meminfo", "MemAvailable", text, sizeof text);
     int64_t bytes = strtoll(text, NULL, 10) * 1024;
-    return bytes > 0 ? bytes : (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    return bytes > 0 ? bytes : physical_memory();
 }
 
 static void describe(struct target *t, const char *compiler)
@@ -116,7 +121,8 @@ static void describe(struct target *t, const char *compiler)
     t->limit[LIMIT_max_registers_per_sm] = 65536;
     t->limit[LIMIT_max_registers_per_thread] = 255;
     t->limit[LIMIT_l2_bytes] = l2 > 0 ? l2 : 1024 * 1024;
-    t->limit[LIMIT_memory_bytes] = available_memory() / 2;
+    /* of the machine, not what is free: a device that describes itself otherwise each time is another each time */
+    t->limit[LIMIT_memory_bytes] = physical_memory() / 2;
 }
 
 static status host_open(int number, struct dev **out, struct target *target, struct err *e)
@@ -132,7 +138,8 @@ static status host_open(int number, struct dev **out, struct target *target, str
     }
     describe(target, compiler);
     d->block = host_block_new();
-    d->limit = (uint64_t)target->limit[LIMIT_memory_bytes];
+    int64_t most = target->limit[LIMIT_memory_bytes], available = available_memory() / 2;
+    d->limit = (uint64_t)(available < most ? available : most);
     for (int i = 0; i < DEV_MARKS; i++) d->marks[i] = NAN;
     *out = d;
     return LATHE_OK;
@@ -158,7 +165,7 @@ static status host_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err
     *out = 0;
     if (bytes > d->limit - d->used)
         return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: %llu bytes more with %llu in use, and the host device "
-                    "allows %llu (half of what was free)", (unsigned long long)bytes, (unsigned long long)d->used,
+                    "allows %llu (half of what there is, or was free)", (unsigned long long)bytes, (unsigned long long)d->used,
                     (unsigned long long)d->limit);
     size_t page = (size_t)sysconf(_SC_PAGESIZE), usable = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t body = usable ? (usable + page - 1) / page * page : page;

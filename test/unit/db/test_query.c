@@ -4,7 +4,7 @@
 static const char TRIAL_KEYS[] =
     "id campaign number kernel configuration text outcome reason role eligible time_ms cold_ms "
     "sustained_ms rank error max_abs mismatches speedup tflops gbps registers local_bytes "
-    "shared_bytes occupancy seconds problem size device tolerance inputs started energy_mj objective ran_on finals";
+    "shared_bytes occupancy seconds problem operator size device tolerance inputs started energy_mj objective ran_on finals";
 static const char CAMPAIGN_KEYS[] =
     "id problem size device strategy options seed tolerance inputs restrictions state note created seconds trials ok devices best_ms "
     "baseline_ms speedup";

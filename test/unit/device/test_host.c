@@ -342,7 +342,7 @@ static void test_target(void **state)
     assert_int_equal(t->limit[LIMIT_max_threads_per_block], 1024);
     assert_int_equal(t->limit[LIMIT_max_shared_per_block], 232448);
     assert_true(t->limit[LIMIT_sm_count] >= 1 && t->limit[LIMIT_l2_bytes] > 0);
-    assert_true(t->limit[LIMIT_memory_bytes] > 1 << 20);
+    assert_int_equal(t->limit[LIMIT_memory_bytes], (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2);
     struct resources r;
     OK(ops->resources(fx->dev, function("where"), 32, 100, &r, &e));
     assert_int_equal(r.shared_dynamic, 100);
