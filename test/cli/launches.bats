@@ -66,6 +66,9 @@ outcomes() { lathe query --db l.db --csv "SELECT outcome, configuration, reason 
     split lathe tune twice.lua --device host --strategy exhaustive --db l.db -q
     outcomes
     [ "$(outcomes | grep -c 'step 2 (twice): args\[1\]: tensor_map x: the innermost axis of the box, box\[1\], is 8 bytes')" -eq 2 ]
+    split lathe check twice.lua --target host -q
+    [ "$status" -eq 2 ]
+    [[ "$out" == *"step 2 (twice): args[1]: tensor_map x: the innermost axis of the box, box[1], is 8 bytes"* ]]
 }
 
 @test "the kernel that uses all of it compiles for sm_90a and sm_100, and is not for sm_80" {

@@ -1,6 +1,7 @@
 /* check.c: see check.h. One compile farm a target; results are told kernel by kernel. */
 #include "campaign/check.h"
 #include "base/mem.h"
+#include "model/plan.h"
 #include "model/source.h"
 #include "trial/compile_farm.h"
 #include <string.h>
@@ -34,6 +35,21 @@ static void on_compiled(void *ctx, const struct compile_answer *a)
     mem_free(one);
 }
 
+/* Can it be launched? One that can't counts as tried, and is not compiled. */
+static bool launches(struct checking *c, const struct kernel *k, const struct value *slots, const char *text)
+{
+    struct plan plan;
+    struct err why = {0};
+    if (!plan_build(c->request->problem, k, slots, &plan, &why)) {
+        plan_free(&plan);
+        return true;
+    }
+    c->result->tried++;
+    if (!*c->result->first_failure)
+        snprintf(c->result->first_failure, sizeof c->result->first_failure, "%.400s: %.1100s", text, why.text);
+    return false;
+}
+
 static status queue_one(struct checking *c, const struct space *space, uint64_t index, const char *source, struct err *e)
 {
     const struct kernel *k = space_kernel(space);
@@ -46,12 +62,15 @@ static status queue_one(struct checking *c, const struct space *space, uint64_t 
     status s = kernel_slots_config(k, choice, slots, e);
     if (!s) s = source_defines(k, slots, &defines, &n, e);
     if (!s) {
-        struct one *one = mem_zalloc(1, sizeof *one);
         struct strbuf text = {0};
         config_print(&text, k, slots, choice);
-        *one = (struct one){c, sb_take(&text)};
-        struct compile_job job = {.source = source, .name = k->name, .defines = defines, .ndefines = n};
-        compile_farm_add(c->farm, &job, on_compiled, one);
+        if (launches(c, k, slots, sb_str(&text))) {
+            struct one *one = mem_zalloc(1, sizeof *one);
+            *one = (struct one){c, sb_take(&text)};
+            struct compile_job job = {.source = source, .name = k->name, .defines = defines, .ndefines = n};
+            compile_farm_add(c->farm, &job, on_compiled, one);
+        }
+        sb_free(&text);
         source_defines_free(defines, n);
     }
     mem_free(choice);

@@ -1,4 +1,4 @@
-/* check.h: does a specification compile? A random sample of each kernel's space, for targets that need not be here. */
+/* check.h: does a specification compile, and can it be launched? A random sample of each kernel's space, for targets that need not be here. */
 #ifndef LATHE_CAMPAIGN_CHECK_H
 #define LATHE_CAMPAIGN_CHECK_H
 
@@ -11,7 +11,7 @@ struct check_result {
     uint64_t space_size;
     int tried, compiled;
     double seconds;                 /* compiler's time, summed over what was not cached */
-    char first_failure[1600];       /* configuration and log, "" if none */
+    char first_failure[1600];       /* configuration, and log or what its launch lacks; "" if none */
     char skipped[400];              /* why the kernel is not for this target, "" if it is */
 };
 
@@ -28,7 +28,7 @@ struct check_request {
     void *ctx;
 };
 
-/* LATHE_SPEC when anything did not compile. */
+/* LATHE_SPEC when anything did not compile or has no plan (model/plan.h) at the problem's size. */
 status check_run(const struct check_request *r, struct err *e);
 
 #endif

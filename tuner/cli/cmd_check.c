@@ -150,7 +150,8 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
 const struct command command_check = {
     .name = "check",
     .summary = "compiles a sample of each kernel's configurations, for GPUs that need not be here",
-    .details = "Exit code 2 if one does not compile: the table shows how many, and the first one's configuration and log. "
+    .details = "Exit code 2 if one does not compile, or cannot be launched at that size: the table shows how many, and the first "
+               "one's configuration and log. "
                "Images go to the cache, and what is in the cache is not compiled again.",
     .options = check_options,
     .args_size = sizeof(struct check_args),
