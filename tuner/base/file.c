@@ -130,7 +130,10 @@ static status replace(const char *path, const void *data, size_t len, struct err
     int fd = open_temporary(path, &name);
     if (fd < 0)
         return err_set(e, LATHE_IO, "%s: cannot write: %s", path, strerror(errno));
-    bool wrote = write_all(fd, data, len) == LATHE_OK && fsync(fd) == 0;
+    struct stat before;
+    bool keep = stat(path, &before) == 0;           /* who may read what is replaced may read the new one */
+    bool wrote = (!keep || fchmod(fd, before.st_mode & 0777) == 0) && write_all(fd, data, len) == LATHE_OK &&
+                 fsync(fd) == 0;
     int why = errno;
     if (close(fd) < 0 && wrote) {
         wrote = false;

@@ -7,9 +7,9 @@
 static const struct {
     const char *name, *ctype, *public_type;
     int bytes;
-    double roundoff;
+    double roundoff, largest;
 } dtypes[DTYPE_COUNT] = {
-#define X(name, bytes, ctype, public_type, roundoff) {#name, ctype, public_type, bytes, roundoff},
+#define X(name, bytes, ctype, public_type, roundoff, largest) {#name, ctype, public_type, bytes, roundoff, largest},
     DTYPE_TABLE(X)
 #undef X
 };
@@ -37,6 +37,11 @@ int dtype_bytes(enum dtype t)
 double dtype_roundoff(enum dtype t)
 {
     return (unsigned)t < DTYPE_COUNT ? dtypes[t].roundoff : 0;
+}
+
+double dtype_largest(enum dtype t)
+{
+    return (unsigned)t < DTYPE_COUNT ? dtypes[t].largest : 0;
 }
 
 bool dtype_is_16_bit_float(enum dtype t)

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DTYPE_TABLE(X) /* name, bytes, type in kernels, type in an export's signature, unit roundoff */                \
-    X(f32, 4, "float", "float", 0x1p-24)                                                                               \
-    X(f64, 8, "double", "double", 0x1p-53)                                                                             \
-    X(i32, 4, "int", "int", 0)                                                                                         \
-    X(u32, 4, "unsigned int", "unsigned int", 0)                                                                       \
-    X(f16, 2, "lathe_f16", "__half", 0x1p-11)                                                                          \
-    X(bf16, 2, "lathe_bf16", "__nv_bfloat16", 0x1p-8)                                                                  \
-    X(u8, 1, "unsigned char", "unsigned char", 0)
+#define DTYPE_TABLE(X) /* name, bytes, type in kernels, type in an export's signature, unit roundoff, largest value */  \
+    X(f32, 4, "float", "float", 0x1p-24, 0x1.fffffep127)                                                               \
+    X(f64, 8, "double", "double", 0x1p-53, 0x1.fffffffffffffp1023)                                                     \
+    X(i32, 4, "int", "int", 0, 2147483647)                                                                             \
+    X(u32, 4, "unsigned int", "unsigned int", 0, 4294967295.0)                                                         \
+    X(f16, 2, "lathe_f16", "__half", 0x1p-11, 65504)                                                                   \
+    X(bf16, 2, "lathe_bf16", "__nv_bfloat16", 0x1p-8, 0x1.fep127)                                                      \
+    X(u8, 1, "unsigned char", "unsigned char", 0, 255)
 enum dtype {
-#define X(name, bytes, ctype, public_type, roundoff) DTYPE_##name,
+#define X(name, bytes, ctype, public_type, roundoff, largest) DTYPE_##name,
     DTYPE_TABLE(X)
 #undef X
         DTYPE_COUNT
@@ -26,6 +26,7 @@ const char *dtype_ctype(enum dtype t);
 const char *dtype_public_type(enum dtype t);
 int dtype_bytes(enum dtype t);
 double dtype_roundoff(enum dtype t);                /* largest relative error of one rounding; 0 for integers */
+double dtype_largest(enum dtype t);                 /* finite value */
 bool dtype_is_16_bit_float(enum dtype t);
 int dtype_parse(const char *name);                  /* -1 if unknown */
 

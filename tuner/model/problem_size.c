@@ -108,30 +108,36 @@ status problem_check_gemm(const struct problem *p, const struct kernel *k, const
 }
 
 /* key: "fill" or "check" */
-static status check_values(const char *tensor, const char *key, enum fill_kind kind, const struct expr *first,
+static status check_values(const struct tensor *t, const char *key, enum fill_kind kind, const struct expr *first,
                            const struct expr *second, const struct value *slots, struct err *e)
 {
+    enum { DEVIATIONS = 7 };                /* no normal value is further from the mean */
     double a, b;
     status s = expr_eval_double(first, slots, &a, e);
     if (!s)
         s = expr_eval_double(second, slots, &b, e);
     if (s) {
-        err_prefix(e, "%s: %s", tensor, key);
+        err_prefix(e, "%s: %s", t->name, key);
         return s;
     }
     bool uniform = kind == FILL_UNIFORM;
-    if (isfinite(a) && isfinite(b) && (uniform ? a <= b : b >= 0))
-        return LATHE_OK;
-    return err_set(e, LATHE_SPEC, "%s: %s: %s(%g, %g): expected %s", tensor, key, uniform ? "uniform" : "normal", a, b,
-                   uniform ? "finite bounds, the lower first" : "a finite mean and a deviation of 0 or more");
+    if (!isfinite(a) || !isfinite(b) || !(uniform ? a <= b : b >= 0))
+        return err_set(e, LATHE_SPEC, "%s: %s: %s(%g, %g): expected %s", t->name, key, uniform ? "uniform" : "normal",
+                       a, b, uniform ? "finite bounds, the lower first" : "a finite mean and a deviation of 0 or more");
+    double most = uniform ? fmax(fabs(a), fabs(b)) : fabs(a) + DEVIATIONS * b;
+    if (most > dtype_largest(t->dtype))
+        return err_set(e, LATHE_SPEC, "%s: %s: %s(%g, %g): values up to %g do not fit %s, whose largest is %g", t->name,
+                       key, uniform ? "uniform" : "normal", a, b, most, dtype_name(t->dtype),
+                       dtype_largest(t->dtype));
+    return LATHE_OK;
 }
 
 static status check_fills(const struct tensor *t, const struct value *slots, struct err *e)
 {
     if (t->output)
         return LATHE_OK;
-    TRY(check_values(t->name, "fill", t->fill, t->fill_a, t->fill_b, slots, e));
-    return t->check_a ? check_values(t->name, "check", t->check, t->check_a, t->check_b, slots, e) : LATHE_OK;
+    TRY(check_values(t, "fill", t->fill, t->fill_a, t->fill_b, slots, e));
+    return t->check_a ? check_values(t, "check", t->check, t->check_a, t->check_b, slots, e) : LATHE_OK;
 }
 
 static status check_bias(const struct problem *p, const struct value *slots, struct err *e)

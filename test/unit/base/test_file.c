@@ -189,10 +189,13 @@ static void write_through_what_is_there(void **state)
     char *file = in_dir("file"), *link = in_dir("link"), *pipe_path = in_dir("pipe"), *text = NULL, got[8] = "";
     struct stat st;
     assert_int_equal(file_write_atomic(file, "old", 3, &e), LATHE_OK);
+    assert_int_equal(chmod(file, 0600), 0);
     assert_int_equal(symlink(file, link), 0);
     assert_int_equal(file_write_atomic(link, "new", 3, &e), LATHE_OK);
     assert_int_equal(lstat(link, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(file_read(file, &text, NULL, &e), LATHE_OK);
     assert_string_equal(text, "new");
     mem_free(text);

@@ -368,6 +368,8 @@ static void bad_problems(void **state)
         {"tensors/0/fill/#", "[1, 0]", "X: fill: uniform(1, 0): expected finite bounds, the lower first"},
         {"tensors/0/fill/#", "[\"1/0\", 1]", "X: fill: "},
         {"tensors/2/fill/#", "[0, -1]", "b: fill: normal(0, -1): expected a finite mean and a deviation of 0 or more"},
+        {"tensors/0/fill/#", "[0, 1e39]", "X: fill: uniform(0, 1e+39): values up to 1e+39 do not fit f32, whose largest is 3.40"},
+        {"tensors/2/fill/#", "[0, 1e38]", "b: fill: normal(0, 1e+38): values up to 7e+38 do not fit f32"},
         {"tensors/0/check", "3", "tensors.X.check: expected uniform(low, high) or normal(mean, deviation), got the num"},
         {"tensors/0/check", "{\"tag\": \"uniform\", \"#\": [1, 0]}", "X: check: uniform(1, 0): expected finite bounds"},
         {"tensors/0/check", "{\"tag\": \"normal\", \"#\": [0, \"-1.0*K\"]}", "X: check: normal(0, -"},
