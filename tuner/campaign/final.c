@@ -27,6 +27,16 @@ static bool interrupted(struct campaign *c) { return campaign_must_stop(c) && c-
 
 static int rounds(const struct campaign *c) { return on_gpu(c) ? 2 : 3; }
 
+/* All entries are timed in one way, or their times could not be compared. */
+static bool any_short(const struct campaign *c)
+{
+    for (int i = 0; i < c->nleaders; i++)
+        if (c->leaders[i].time_ms < CAMPAIGN_BATCH_BELOW_MS) return true;
+    for (int i = 0; i < c->nmeasured_baselines; i++)
+        if (c->measured_baselines[i].time_ms < CAMPAIGN_BATCH_BELOW_MS) return true;
+    return false;
+}
+
 static struct measure_options options_for(const struct campaign *c, enum regime regime)
 {
     struct measure_options o = {.regime = regime, .incumbent_ms = NAN};
@@ -36,7 +46,9 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
         o.idle_seconds = on_gpu(c) ? 0.7 : 0;
         o.launches = on_gpu(c) ? 25 : 7;
         o.skip = on_gpu(c) ? 5 : 2;
+        o.retakes = 1;
     }
+    o.batches = on_gpu(c) && any_short(c);
     return o;
 }
 
@@ -139,6 +151,13 @@ static void pool(struct samples *to, const struct samples *from)
 {
     samples_append(to, from);
     to->regime = from->regime;
+    to->batch = from->batch;
+    to->graph = from->graph;
+    if (from->energy_launches > 0) {    /* of all rounds, each by its runs */
+        double n = to->energy_launches, m = from->energy_launches;
+        to->energy_mj = ((n > 0 ? n * to->energy_mj : 0) + m * from->energy_mj) / (n + m);
+        to->energy_launches = (int)(n + m);
+    }
 }
 
 static status measure_entry(struct campaign *c, struct entry *x, enum regime regime, struct err *e)

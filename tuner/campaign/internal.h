@@ -17,6 +17,9 @@
 /* Seconds that a database is waited for which somebody else has locked, once there is something to lose. */
 enum { CAMPAIGN_PATIENCE = 600 };
 
+/* On a GPU what takes less is timed in batches: marks and launches would be a visible part of it (docs/method.md). */
+#define CAMPAIGN_BATCH_BELOW_MS 0.02
+
 /* A kernel as this campaign uses it. */
 struct entrant {
     const struct kernel *kernel;

@@ -265,6 +265,20 @@ static void cuda_telemetry(struct dev *d, struct telemetry *out)
     nvml_read(&d->nvml, out);
 }
 
+static bool cuda_pulse(struct dev *d, double *sm_mhz, uint64_t *reasons)
+{
+    unsigned long long bits = 0;
+    *sm_mhz = nvml_sm_mhz(&d->nvml);
+    bool known = nvml_reasons(&d->nvml, &bits);
+    *reasons = bits;
+    return known;
+}
+
+static double cuda_energy_mj(struct dev *d)
+{
+    return nvml_energy_mj(&d->nvml);
+}
+
 static enum dev_fault cuda_last_fault(struct dev *d)
 {
     return d->fault;
@@ -290,6 +304,12 @@ const struct dev_ops cuda_ops = {
     .sync = cuda_sync,
     .mark = cuda_mark,
     .elapsed_ms = cuda_elapsed_ms,
+    .graph_begin = cuda_graph_begin,
+    .graph_end = cuda_graph_end,
+    .graph_launch = cuda_graph_launch,
+    .graph_free = cuda_graph_free,
     .telemetry = cuda_telemetry,
+    .pulse = cuda_pulse,
+    .energy_mj = cuda_energy_mj,
     .fault = cuda_last_fault,
 };

@@ -16,6 +16,7 @@ typedef enum { CUDA_RESULTS(X) } CUresult;
 typedef enum { CUDA_DEVICE_ATTRIBUTES(X) } CUdevice_attribute;
 typedef enum { CUDA_FUNCTION_ATTRIBUTES(X) } CUfunction_attribute;
 typedef enum { CUDA_LIMITS(X) } CUlimit;
+typedef enum { CUDA_CAPTURE_MODES(X) } CUstreamCaptureMode;
 typedef enum { CUDA_ACCESS_PROPERTIES(X) } CUaccessProperty;
 typedef enum { CUDA_TENSOR_MAP_TYPES(X) } CUtensorMapDataType;
 typedef enum { CUDA_TENSOR_MAP_INTERLEAVES(X) } CUtensorMapInterleave;
@@ -32,6 +33,8 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
 
 typedef struct {
     char bytes[16];

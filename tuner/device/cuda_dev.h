@@ -1,5 +1,5 @@
 /* cuda_dev.h: the inside of a CUDA device, shared by cuda.c (context, memory, queue), cuda_launch.c (modules, kernels),
- * cuda_tma.c (tensor maps, the L2's lines that persist) and cuda_target.c (what the device is).
+ * cuda_graph.c (batches as one launch), cuda_tma.c (tensor maps, the L2's lines that persist) and cuda_target.c (what the device is).
  *
  * Ownership: the device owns its modules, a module its functions; both end with their owner at the latest. Allocations
  * are the caller's, and end with the context.
@@ -77,6 +77,12 @@ status cuda_resources(struct dev *d, struct dev_function *f, uint32_t threads, u
 status cuda_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args, struct err *e);
 /* "launch linear_simt grid 256x1x1 block 256 shared 65536" */
 void cuda_launch_text(const struct last_launch *l, char *out, size_t size);
+
+/* cuda_graph.c: the same. */
+status cuda_graph_begin(struct dev *d, struct err *e);
+status cuda_graph_end(struct dev *d, struct dev_graph **out, struct err *e);
+status cuda_graph_launch(struct dev *d, struct dev_graph *g, struct err *e);
+void cuda_graph_free(struct dev *d, struct dev_graph *g);
 
 /* cuda_tma.c: the same. */
 status cuda_tensor_map(struct dev *d, const struct plan_tensor_map *m, enum dtype dtype, dev_ptr at, void *out,

@@ -31,6 +31,8 @@
     X(cuStreamCreate, cuStreamCreate, (CUstream * stream, unsigned int flags))                                         \
     X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream))                                                          \
     X(cuStreamSynchronize, cuStreamSynchronize, (CUstream stream))                                                     \
+    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))                      \
+    X(cuStreamEndCapture, cuStreamEndCapture, (CUstream stream, CUgraph * graph))                                      \
     X(cuEventCreate, cuEventCreate, (CUevent * event, unsigned int flags))                                             \
     X(cuEventDestroy, cuEventDestroy_v2, (CUevent event))                                                              \
     X(cuEventRecord, cuEventRecord, (CUevent event, CUstream stream))                                                  \
@@ -48,6 +50,11 @@
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **args, void **extra))   \
     X(cuLaunchKernelEx, cuLaunchKernelEx,                                                                              \
       (const CUlaunchConfig *config, CUfunction function, void **args, void **extra))                                  \
+    X(cuGraphInstantiate, cuGraphInstantiateWithFlags,                                                                 \
+      (CUgraphExec * exec, CUgraph graph, unsigned long long flags))                                                   \
+    X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec exec, CUstream stream))                                               \
+    X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec exec))                                                      \
+    X(cuGraphDestroy, cuGraphDestroy, (CUgraph graph))                                                                 \
     X(cuCtxSetLimit, cuCtxSetLimit, (CUlimit limit, size_t value))                                                     \
     X(cuCtxResetPersistingL2Cache, cuCtxResetPersistingL2Cache, (void))
 
@@ -95,6 +102,8 @@
     X(CUDA_ERROR_SYSTEM_NOT_READY, 802)                                                                                \
     X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                                                                          \
     X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)                                                                  \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                                                                      \
+    X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901)                                                                      \
     X(CUDA_ERROR_INVALID_CLUSTER_SIZE, 912)                                                                            \
     X(CUDA_ERROR_UNKNOWN, 999)
 
@@ -130,6 +139,8 @@
     X(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, 1)                                                                     \
     X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                                                                        \
     X(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)
+
+#define CUDA_CAPTURE_MODES(X) X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)
 
 #define CUDA_LIMITS(X) X(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 6)
 

@@ -14,6 +14,7 @@ struct dev;                     /* opaque, the device's own */
 typedef uint64_t dev_ptr;       /* an address on the device; 0 is none */
 struct dev_module;
 struct dev_function;
+struct dev_graph;
 
 enum dev_fault {                /* what kind of failure an operation had: becomes the trial's outcome */
     DEV_FAULT_NONE,
@@ -76,7 +77,19 @@ struct dev_ops {
 
     void (*mark)(struct dev *d, int slot);          /* records a point in the queue; slot < DEV_MARKS */
     double (*elapsed_ms)(struct dev *d, int from, int to);  /* waits for `to`; NaN on failure */
+
+    /* What is queued between begin and end does not run but becomes a graph, which launch queues as a whole, as often as is
+     * wanted. *out NULL, or a failure: something cannot be in a graph, and the queue is as it was before. begin NULL: the
+     * device has none of these four. */
+    status (*graph_begin)(struct dev *d, struct err *e);
+    status (*graph_end)(struct dev *d, struct dev_graph **out, struct err *e);
+    status (*graph_launch)(struct dev *d, struct dev_graph *g, struct err *e);
+    void (*graph_free)(struct dev *d, struct dev_graph *g);
+
     void (*telemetry)(struct dev *d, struct telemetry *out);
+    /* The clock now and NVML's reasons for it, of telemetry what is quick to read. False, or NULL: not known. */
+    bool (*pulse)(struct dev *d, double *sm_mhz, uint64_t *reasons);
+    double (*energy_mj)(struct dev *d);             /* taken so far, millijoules; NaN, or NULL: not known */
     enum dev_fault (*fault)(struct dev *d);         /* of the last operation that failed */
 };
 

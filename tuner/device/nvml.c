@@ -111,6 +111,11 @@ double nvml_energy_mj(const struct nvml *n)
     return known ? (double)mj : NAN;
 }
 
+double nvml_sm_mhz(const struct nvml *n)
+{
+    return clock_mhz(n, NVML_CLOCK_SM);
+}
+
 static double max_mhz(const struct nvml *n, unsigned int type)
 {
     unsigned int mhz = 0;

@@ -51,6 +51,7 @@ void nvml_close(struct nvml *n);
 
 bool nvml_driver(const struct nvml *n, char *out, size_t size);             /* "580.159.04" */
 void nvml_read(const struct nvml *n, struct telemetry *out);                /* NaN where not known */
+double nvml_sm_mhz(const struct nvml *n);                                   /* now; NaN where not known */
 /* Why the clock is what it is, as bits; false: not known. */
 bool nvml_reasons(const struct nvml *n, unsigned long long *out);
 /* Energy that the GPU took since the driver was loaded, millijoules; NaN: not known (before Volta). The counter moves in

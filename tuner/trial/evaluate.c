@@ -127,11 +127,12 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out)
 
 json_t *measure_options_to_json(const struct measure_options *o)
 {
-    json_t *j = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f}", "regime", regime_name(o->regime),
+    json_t *j = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:b, s:f, s:i, s:f}", "regime", regime_name(o->regime),
                           "min_samples", o->min_samples, "max_samples", o->max_samples, "max_seconds", o->max_seconds,
                           "interval", o->interval, "unstable_above", o->unstable_above, "hopeless", o->hopeless,
                           "idle_seconds", o->idle_seconds, "launches", o->launches, "skip", o->skip, "run_seconds",
-                          o->run_seconds);
+                          o->run_seconds, "batch_below_ms", o->batch_below_ms, "batches", (int)o->batches, "cool_seconds",
+                          o->cool_seconds, "retakes", o->retakes, "energy_seconds", o->energy_seconds);
     json_object_set_new(j, "incumbent_ms", isfinite(o->incumbent_ms) ? json_real(o->incumbent_ms) : json_null());
     return j;
 }
@@ -140,14 +141,19 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
 {
     memset(o, 0, sizeof *o);
     const char *regime;
+    int batches;
     json_t *incumbent;
     json_error_t je;
-    if (json_unpack_ex((json_t *)j, &je, 0, "{s:s, s:i, s:i, s:F, s:F, s:F, s:F, s:F, s:i, s:i, s:F, s:o}", "regime", &regime,
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:s, s:i, s:i, s:F, s:F, s:F, s:F, s:F, s:i, s:i, s:F, s:F, s:b, s:F, s:i, s:F, s:o}", "regime",
+                       &regime,
                        "min_samples", &o->min_samples, "max_samples", &o->max_samples, "max_seconds", &o->max_seconds,
                        "interval", &o->interval, "unstable_above", &o->unstable_above, "hopeless", &o->hopeless,
                        "idle_seconds", &o->idle_seconds, "launches", &o->launches, "skip", &o->skip, "run_seconds",
-                       &o->run_seconds, "incumbent_ms", &incumbent))
+                       &o->run_seconds, "batch_below_ms", &o->batch_below_ms, "batches", &batches, "cool_seconds",
+                       &o->cool_seconds, "retakes", &o->retakes, "energy_seconds", &o->energy_seconds, "incumbent_ms",
+                       &incumbent))
         return err_set(e, LATHE_INTERNAL, "measuring options: %s", je.text);
+    o->batches = batches;
     for (int r = 0; r < REGIME_COUNT; r++)
         if (!strcmp(regime, regime_name((enum regime)r))) o->regime = (enum regime)r;
     o->incumbent_ms = json_is_number(incumbent) ? json_number_value(incumbent) : NAN;

@@ -15,6 +15,11 @@ struct measure_options {
     double unstable_above;          /* TRIAL: wider than this share at the end is `unstable`; 0: never */
     double incumbent_ms;            /* TRIAL: a first sample this many times slower stops the sampling; NaN: none */
     double hopeless;                /* the factor */
+    double batch_below_ms;          /* TRIAL: time in batches what takes less, or is to be compared with such; 0: nothing */
+    bool batches;                   /* COLD, SUSTAINED: the same of all that are compared */
+    double cool_seconds;            /* TRIAL, COLD: pause after a sample that was throttled */
+    int retakes;                    /* how many such are taken again at most */
+    double energy_seconds;          /* TRIAL: back to back this long for the energy of a run; 0: not */
     double idle_seconds;            /* COLD: pause before the launches */
     int launches, skip;             /* COLD: how many, and how many of the first are left out */
     bool check_each;                /* TRIAL: compare the outputs after every run; the first wrong one ends it */

@@ -37,7 +37,7 @@ void fake_reset(void)
 bool fake_nothing_alive(void)
 {
     return !fake.contexts && !fake.streams && !fake.events && !fake.modules && !fake.allocations &&
-           !fake.blas_handles && !fake.nvml_open;
+           !fake.blas_handles && !fake.nvml_open && !fake.graphs && !fake.capturing;
 }
 
 static bool fails(const char *call)
@@ -269,6 +269,70 @@ static CUresult f_cuStreamDestroy(CUstream stream)
 static CUresult f_cuStreamSynchronize(CUstream stream)
 {
     ENTER(cuStreamSynchronize);
+    fake.capture_broken |= fake.capturing;
+    return fake.capturing ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
+
+/* --- graphs: how many launches they hold --- */
+
+struct CUgraph_st {
+    int launches;
+};
+
+struct CUgraphExec_st {
+    int launches;
+};
+
+static CUresult f_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    ENTER(cuStreamBeginCapture);
+    fake.capturing = true;
+    fake.capture_broken = false;
+    fake.captured = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    fake.capturing = false;         /* also where it fails */
+    *graph = NULL;
+    ENTER(cuStreamEndCapture);
+    if (fake.capture_broken)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    *graph = calloc(1, sizeof **graph);
+    (*graph)->launches = fake.captured;
+    fake.graphs++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    ENTER(cuGraphInstantiate);
+    *exec = calloc(1, sizeof **exec);
+    (*exec)->launches = graph->launches;
+    fake.graphs++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    ENTER(cuGraphLaunch);
+    fake.graph_launches++;
+    fake.launches += exec->launches;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuGraphDestroy(CUgraph graph)
+{
+    free(graph);
+    fake.graphs--;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuGraphExecDestroy(CUgraphExec exec)
+{
+    free(exec);
+    fake.graphs--;
     return CUDA_SUCCESS;
 }
 
@@ -416,7 +480,10 @@ static CUresult f_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType t
 static CUresult launched(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                          unsigned int by, unsigned int bz, unsigned int shared, void **args)
 {
-    fake.launches++;
+    if (fake.capturing)
+        fake.captured++;
+    else
+        fake.launches++;
     memcpy(fake.last_grid, (unsigned int[]){gx, gy, gz}, sizeof fake.last_grid);
     memcpy(fake.last_block, (unsigned int[]){bx, by, bz}, sizeof fake.last_block);
     fake.last_shared = shared;

@@ -43,6 +43,9 @@ struct fake {
     int persisting_resets;
     unsigned int last_grid[3], last_block[3], last_shared;
     void **last_args;
+    bool capturing, capture_broken; /* cuStreamBeginCapture was called; a call that may not be captured too */
+    int captured;                   /* launches in it so far */
+    int graphs, graph_launches;     /* alive, instantiated ones too; launched */
     int launches, raised_shared, non_portable, math_mode, gemm_compute;
     unsigned int context_flags, stream_flags;
 };

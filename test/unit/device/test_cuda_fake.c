@@ -652,7 +652,72 @@ static void test_gemm_refusals(void **state)
     assert_true(fake_nothing_alive());
 }
 
+/* --- graphs, clock, energy --- */
+
+static void test_clock_and_energy(void **state)
+{
+    double mhz;
+    uint64_t reasons;
+    struct dev *d = open_fake(NULL);
+    assert_true(ops->pulse(d, &mhz, &reasons));
+    assert_true(mhz == 1755 && reasons == 4 && ops->energy_mj(d) == 123456789);
+    ops->close(d);
+    fake_reset();
+    fake.no_nvml = true;
+    d = open_fake(NULL);
+    assert_false(ops->pulse(d, &mhz, &reasons));
+    assert_true(isnan(mhz) && reasons == 0 && isnan(ops->energy_mj(d)));
+    ops->close(d);
+}
+
+/* What is recorded runs when the graph is launched, as often; what may not be recorded leaves a queue that works. */
+static void test_graphs(void **state)
+{
+    struct dev *d = open_fake(NULL);
+    struct dev_module *m;
+    struct dev_function *f;
+    struct dev_graph *g = NULL;
+    struct err e = {0};
+    const uint32_t one[3] = {1, 1, 1}, block[3] = {64, 1, 1};
+    assert_int_equal(ops->load(d, image, &m, &e), LATHE_OK);
+    assert_int_equal(ops->function(d, m, "linear_simt", &f, &e), LATHE_OK);
+    assert_int_equal(ops->graph_begin(d, &e), LATHE_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(launch(d, f, one, block, no_cluster, 0, NULL, &e), LATHE_OK);
+    assert_int_equal(ops->graph_end(d, &g, &e), LATHE_OK);
+    assert_non_null(g);
+    assert_int_equal(fake.launches, 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(ops->graph_launch(d, g, &e), LATHE_OK);
+    assert_int_equal(fake.launches, 6);
+    ops->graph_free(d, g);
+
+    assert_int_equal(ops->graph_begin(d, &e), LATHE_OK);
+    assert_int_equal(ops->sync(d, &e), LATHE_DEVICE);
+    assert_int_equal(ops->graph_end(d, &g, &e), LATHE_DEVICE);
+    says(&e, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+    assert_null(g);
+    assert_int_equal(launch(d, f, one, block, no_cluster, 0, NULL, &e), LATHE_OK);
+    assert_int_equal(fake.launches, 7);
+    assert_int_equal(ops->sync(d, &e), LATHE_OK);
+    ops->close(d);
+    assert_true(fake_nothing_alive());
+}
+
 /* --- every call fails once --- */
+
+/* A graph of one launch, launched. */
+static status use_graph(struct dev *d, struct dev_function *f, struct err *e)
+{
+    const uint32_t one[3] = {1, 1, 1}, block[3] = {64, 1, 1};
+    struct dev_graph *g = NULL;
+    status s = ops->graph_begin(d, e);
+    if (s) return s;
+    s = launch(d, f, one, block, no_cluster, 0, NULL, e);
+    status ended = ops->graph_end(d, &g, s ? NULL : e);
+    if (!s) s = ended;
+    if (!s) s = ops->graph_launch(d, g, e);
+    if (g) ops->graph_free(d, g);
+    return s;
+}
 
 /* All that a trial does; the first failure's status. */
 static status use(struct dev *d, struct err *e)
@@ -680,6 +745,7 @@ static status use(struct dev *d, struct err *e)
     if (!s) s = ops->persist(d, true, e);
     if (!s) s = ops->persist(d, false, e);
     if (!s) s = ops->gemm(d, &gemm, DTYPE_f32, DTYPE_f32, p, p, q, e);
+    if (!s) s = use_graph(d, f, e);
     if (!s) ops->mark(d, 1);
     if (!s) s = ops->sync(d, e);
     if (!s && isnan(ops->elapsed_ms(d, 0, 1)))
@@ -754,6 +820,8 @@ int main(void)
         TEST(test_peaks_without_clock_attributes),
         TEST(test_without_nvml),
         TEST(test_telemetry),
+        TEST(test_clock_and_energy),
+        TEST(test_graphs),
         TEST(test_arch_names),
         TEST(test_open_says_why),
         TEST(test_no_such_gpu),
