@@ -131,6 +131,22 @@ sql() { sqlite3 lathe.db "$1"; }
         FROM trial WHERE role = 'candidate'")" = 1 ]
 }
 
+@test "tune: a baseline is timed again and again, and show says how far it drifted" {
+    lathe tune tiny $RUN --db drift.db --drift 0.001 --quiet >/dev/null
+    lathe show 1 --db drift.db >shown
+    grep -Eq '^drift of gemm_then_scale in the search: timed [0-9]+ times, [-+][0-9.]+ to [-+][0-9.]+ % of its trial.s ' shown
+    grep -Eq '^drift of gemm_then_scale in the final, cold: timed 3 times, ' shown
+    [ "$(sqlite3 drift.db "SELECT count(*) > 0 AND min(median_ms) > 0 AND min(campaign_seconds) > 0 FROM drift
+        WHERE phase = 'search'")" = 1 ]
+    lathe show 1 --db drift.db --json >shown.json
+    [ "$(json shown.json "j ->> '$.drift[0].kernel'")" = gemm_then_scale ]
+    # the least, the most and the last are shares of the trial's own time
+    [ "$(sqlite3 drift.db "SELECT abs(min(d.median_ms) / t.time_ms - 1 - $(json shown.json "j ->> '$.drift[0].least'")) < 1e-9
+        FROM drift d JOIN trial t ON t.id = d.trial_id WHERE phase = 'search'")" = 1 ]
+    lathe tune tiny $RUN --db calm.db --drift 24h --quiet >/dev/null
+    [ "$(sqlite3 calm.db "SELECT count(*) FROM drift WHERE phase = 'search'")" = 0 ]
+}
+
 @test "show: reasons of failures, whole in JSON" {
     long="$(printf 'kernel.cu(3): error: %0300d' 7)"
     sql "UPDATE trial SET reason = '$long' WHERE outcome = 'compile'"

@@ -213,6 +213,7 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
     if (s) return s;
     c->progress.phase = "search";
     s = run_search(c, e);
+    if (!s) s = drift_conclude(c, e);
     if (!s) s = end_phase(c, PHASE_SEARCH, e);
     if (s) return s;
     if (c->interrupted || c->device_gone) return c->device_gone ? (*e = c->err, e->code) : LATHE_OK;

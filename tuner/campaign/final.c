@@ -168,6 +168,8 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
     if (s) return s;
     if (r.outcome == OUTCOME_ok) {
         pool(&x->pooled[regime], &r.samples);
+        if (x->leader->baseline)        /* round by round: how far the device drifted in the final */
+            s = store_drift(c->store, c->id, x->leader->id, 0, &r.samples, &r.telemetry, e);
         x->telemetry[regime] = r.telemetry;
     } else if (!x->leader->baseline) {
         s = refuse(c, x, &r, e);

@@ -3,7 +3,7 @@
  * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
  * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes
  * configurations through compiling and the device, trial_end.c ends them; health.c tells a device that fails from
- * candidates that do; resume.c has what was recorded, where a campaign goes on; final.c measures the leaders again;
+ * candidates that do; drift.c times a baseline again; resume.c has what was recorded, where a campaign goes on; final.c measures the leaders again;
  * replay_campaign.c is all of that for a recording. Callbacks from the event loop only note what happened; every decision
  * is made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
@@ -74,6 +74,8 @@ struct campaign {
     int nleaders;
     struct leader *measured_baselines;
     int nmeasured_baselines;
+    double timed_baseline;      /* clock_seconds when a baseline was last timed again; 0: not yet looked at */
+    double drift;               /* its largest, of its first time */
     int failures;               /* trials in a row that crashed, hung or could not be launched */
     int64_t failed[3];          /* the numbers of the last of them */
     bool device_gone;           /* text in err */
@@ -134,6 +136,11 @@ void health_note(struct campaign *c, int64_t number, enum outcome outcome);
 /* After several failures in a row, asks whether the device still computes what was right before; if it does not, three
  * times in a row, it is taken out: c->device_gone. Only while the device is idle. */
 status health_check(struct campaign *c, struct err *e);
+
+/* drift.c: times a baseline again if it is time to. Only while the device is idle. */
+status drift_check(struct campaign *c, struct err *e);
+/* Where a GPU drifted by more than 3 % in the search, that is noted. */
+status drift_conclude(struct campaign *c, struct err *e);
 
 /* final.c: measures leaders and baselines in every regime, verifies the leaders on fresh inputs, ranks them. */
 status final_run(struct campaign *c, int64_t *winner, struct err *e);

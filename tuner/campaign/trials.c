@@ -320,6 +320,7 @@ status trials_run(struct campaign *c, struct batch_item *items, int count, struc
         if (s) break;
         if (next >= count || run.count >= window(c)) release_held(&run);
         s = health_check(c, e);
+        if (!s && !items->entrant->kernel->baseline) s = drift_check(c, e);
         if (!s) s = start_next(&run, e);
         if (s) break;
         count_stages(&run);

@@ -20,7 +20,7 @@ struct tune_args {
     const char *device, *strategy, *db, *inputs;
     struct text_list kernels, baselines, options, tolerances;
     int64_t trials, seed, top, workers, resume, compile_memory;
-    double seconds, time_limit, compile_seconds;
+    double seconds, time_limit, compile_seconds, drift;
     bool quiet, json, sanitize, force;
     bool has_device, has_strategy, has_seed, has_inputs, has_top, has_time_limit;
 };
@@ -55,6 +55,8 @@ static const struct option_row tune_options[] = {
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
      .help = "how many of the best are measured and verified again at the end; 0: none",
      .given = offsetof(struct tune_args, has_top)},
+    {"drift", .arg = "S", .kind = OPTION_SECONDS, AT(drift), .initial = "30",
+     .help = "how often a baseline is timed again during the search, to see whether the device drifts"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
      .help = "compilers at the same time (default: one a core, less one)"},
     {"compile-limit", .arg = "S", .kind = OPTION_SECONDS, AT(compile_seconds),
@@ -111,7 +113,7 @@ static const char tune_details[] =
     "it at once. Either way, everything measured is in the database.\n"
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
     "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
-    "together), --top, --time-limit and how it compiles may be given anew.\n"
+    "together), --top, --time-limit, --drift and how it compiles may be given anew.\n"
     "Exit code 1: no configuration was valid; the table says why.";
 
 /* "--db x.db" where a suggested command needs it. */
@@ -224,6 +226,7 @@ static struct campaign_request make_request(const struct tune_args *args, struct
         .compile_memory = args->compile_memory << 20,
         .time_limit = args->time_limit,
         .top = (int)args->top,
+        .drift_seconds = args->drift,
         .sanitize = args->sanitize,
     };
 }
@@ -321,6 +324,7 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
                                      .workers = args->workers,
                                      .compile_seconds = args->compile_seconds,
                                      .compile_memory = args->compile_memory << 20,
+                                     .drift_seconds = args->drift,
                                      .force = args->force};
     struct resumption *r;
     status s = resume_load(args->db, args->resume, &changes, cli->self, &r, e);

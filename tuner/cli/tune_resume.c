@@ -62,6 +62,7 @@ static void change(struct campaign_request *q, const struct resume_changes *c)
         q->compile_seconds = c->compile_seconds;
     if (c->compile_memory > 0)
         q->compile_memory = c->compile_memory;
+    q->drift_seconds = c->drift_seconds;
     q->compile_workers = (int)c->workers;
     q->force = c->force;
 }

@@ -12,6 +12,7 @@ struct resume_changes {         /* of its request; 0: as it was */
     int64_t workers;
     double compile_seconds;
     int64_t compile_memory;
+    double drift_seconds;       /* always */
     bool force;
 };
 
