@@ -15,6 +15,7 @@ LDFLAGS  += -pthread $(SAN) -Wl,-z,relro
 
 src_of    = $(wildcard $(1)/*.c)
 SRC_base     = $(call src_of,tuner/base)
+SRC_expr     = $(call src_of,tuner/expr)
 SRC_model    = $(call src_of,tuner/model)
 SRC_device   = $(call src_of,tuner/device)
 SRC_trial    = $(call src_of,tuner/trial)
@@ -25,14 +26,15 @@ SRC_export   = $(call src_of,tuner/export)
 SRC_cli      = $(call src_of,tuner/cli)
 SRC_search   = $(wildcard search/*/*.c)
 SRC_db       = $(call src_of,db)
-SRC_all   = $(SRC_base) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_score) $(SRC_campaign) \
+SRC_all   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_score) $(SRC_campaign) \
             $(SRC_export) $(SRC_cli) $(SRC_search) $(SRC_db)
 obj_of    = $(patsubst %.c,$(O)/obj/%.o,$(1))
 OBJ       = $(call obj_of,$(SRC_all))
 
 # what a room's tests link: the room and everything below it
 BELOW_base     = $(SRC_base)
-BELOW_model    = $(SRC_model) $(BELOW_base)
+BELOW_expr     = $(SRC_expr) $(BELOW_base)
+BELOW_model    = $(SRC_model) $(BELOW_expr)
 BELOW_device   = $(SRC_device) $(BELOW_model)
 BELOW_search   = $(SRC_search) $(BELOW_model)
 BELOW_db       = $(SRC_db) $(BELOW_model)

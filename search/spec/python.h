@@ -1,5 +1,5 @@
 /* python.h: the part of Python's syntax that the community's definitions of search spaces are written in, to formulas
- * of model/expr.h that have the same values.
+ * of expr/expr.h that have the same values.
  *
  * Constraints: `or`, `and`, `not` (which take and give any value, as in Python), chained comparisons, `in` and `not
  * in` a list, tuple or set written out, `+ - * / // %`, parentheses, names, True, False, integers, floats and texts.
@@ -15,7 +15,7 @@
 #define LATHE_SEARCH_PYTHON_H
 
 #include "base/err.h"
-#include "model/value.h"
+#include "expr/value.h"
 #include <jansson.h>
 
 struct python_name {

@@ -33,7 +33,7 @@ struct python_parser {
     struct err *e;
 };
 
-/* A piece of a formula. Precedences are those of model/expr.h; a higher one binds tighter. */
+/* A piece of a formula. Precedences are those of expr/expr.h; a higher one binds tighter. */
 enum python_level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_UNARY, LEVEL_ATOM };
 struct python_term {
     const char *text;           /* its value */

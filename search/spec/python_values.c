@@ -4,7 +4,7 @@
 #include "search/spec/python_impl.h"
 
 #include "base/mem.h"
-#include "model/expr.h"
+#include "expr/expr.h"
 #include <math.h>
 #include <string.h>
 

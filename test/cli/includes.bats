@@ -13,11 +13,11 @@ setup_file() {
     plant search/spec/spec.c '#include "search/space/space.h"'   # two rooms of search/
     plant db/query.c '#include "../tuner/device/dev.h"'          # by another way of writing the path
     plant search/space/space.c '#include "./../db/query.h"'
-    plant tuner/model/value.h '#include "device/target_of.h"'    # in a header, which others include
+    plant tuner/expr/value.h '#include "device/target_of.h"'    # in a header, which others include
     echo '#include "model/outcome.h"' >tuner/device/target_of.h
     plant tuner/model/plan.c $'#ifdef NEVER\n#  include  "trial/bench.h"\n#endif'   # where the compiler does not look
     plant tuner/campaign/memo.c $'#define IT "cli/cli.h"\n#include IT'              # where the text does not say it
-    plant tuner/cli/table.c '#include "device/../trial/../model/value.h"'           # right, if oddly written
+    plant tuner/cli/table.c '#include "device/../trial/../expr/value.h"'           # right, if oddly written
     plant tuner/export/export_cu.c '#include <lua.h>'            # foreign headers
     plant tuner/trial/verify.c '#include <sqlite3.h>'
     plant tuner/cli/output.c '#include <uv.h>'
@@ -29,7 +29,7 @@ setup_file() {
     mkdir tuner/attic                                            # a room that nobody has declared
     echo '#include "base/err.h"' >tuner/attic/old.c
     plant tuner/trial/worker.c '#include "attic/old.h"'
-    echo '#include "model/value.h"' >tuner/attic/old.h
+    echo '#include "expr/value.h"' >tuner/attic/old.h
     not "$CHECK" "$COPY" >"$REPORT"
 }
 
@@ -51,8 +51,8 @@ found() {
     not grep -q tuner/cli/table.c "$REPORT"
 }
 @test "through a header, whoever includes it" {
-    found tuner/model/value.h tuner/device/target_of.h
-    found tuner/model/value.c tuner/device/target_of.h
+    found tuner/expr/value.h tuner/device/target_of.h
+    found tuner/expr/value.c tuner/device/target_of.h
 }
 @test "behind a preprocessor condition" { found tuner/model/plan.c tuner/trial/bench.h; }
 @test "behind a macro" { found tuner/campaign/memo.c tuner/cli/cli.h; }
@@ -68,11 +68,11 @@ found() {
 @test "a foreign header through a header of its owner" { found tuner/cli/help.c /usr/include/uv.h; }
 @test "a room that is not declared" {
     found tuner/attic/old.c tuner/base/err.h
-    found tuner/attic/old.h tuner/model/value.h
+    found tuner/attic/old.h tuner/expr/value.h
     found tuner/trial/worker.c tuner/attic/old.h
 }
 @test "each room with a violation fails, and the check with it" {
-    for room in base model search/space search/spec db export trial campaign cli attic; do
+    for room in base expr search/space search/spec db export trial campaign cli attic; do
         grep -q "^not ok [0-9]* - $room " "$REPORT"
     done
     not "$CHECK" "$COPY" >/dev/null

@@ -1,11 +1,11 @@
 /* fuzz_expr.c: any text through the whole expression language: parse, bind, evaluate, explain, print as C.
  *
- * With libFuzzer: clang -fsanitize=fuzzer,address,undefined, linked with tuner/model/expr*.c, tuner/model/value.c and
- * tuner/base. test/unit/model/test_expr_fuzz.c runs the same function over random texts. What must hold besides no
+ * With libFuzzer: clang -fsanitize=fuzzer,address,undefined, linked with tuner/expr/expr*.c, tuner/expr/value.c and
+ * tuner/base. test/unit/expr/test_expr_fuzz.c runs the same function over random texts. What must hold besides no
  * crash and no leak: a failure has a message and leaves no output, an evaluation gives the static type, and the same
  * value when it is done again. */
 #include "base/mem.h"
-#include "model/expr.h"
+#include "expr/expr.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #define LATHE_MODEL_PROBLEM_H
 
 #include "model/dtype.h"
-#include "model/expr.h"
+#include "expr/expr.h"
 #include "model/target.h"
 #include "model/tolerance.h"
 #include "model/torch_model.h"

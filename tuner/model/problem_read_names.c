@@ -44,7 +44,7 @@ static bool in_float(const char *name, const char *const *functions)
     return false;
 }
 
-/* NOTE: `functions` are model/expr.h's, and `called` what generated code (export/, source_epilogue.c, expr_print_*.c)
+/* NOTE: `functions` are expr/expr.h's, and `called` what generated code (export/, source_epilogue.c, expr_print_*.c)
  * uses of C's library while a specification's names are in scope; of CUDA's, whatever begins as its names do. */
 static const char *const functions[] = {
     "min", "max", "abs", "ceil_div", "floor", "ceil", "round", "select", "clamp", "pow", "sqrt", "rsqrt", "exp",

@@ -2,7 +2,7 @@
 #include "model/tolerance.h"
 #include "base/mem.h"
 #include "model/record.h"
-#include "model/value.h"
+#include "expr/value.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Invariant: value_read(value_print(v)) equals v for every value but a NaN, an infinity, and a string that looks like
  * a number or a boolean. */
-#include "model/value.h"
+#include "expr/value.h"
 
 #include <ctype.h>
 #include <errno.h>

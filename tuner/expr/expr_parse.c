@@ -3,7 +3,7 @@
  * Invariants: p->token is the next token, not yet used. A failed parse leaves the nodes that it made in p->x, whose
  * owner frees them. Recursion is bounded by EXPR_MAX_NESTING. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* expr_c_helpers.c: the functions that printed expressions call, as source text. */
-#include "model/expr.h"
+#include "expr/expr.h"
 
 /* What printed expressions may call. Plain C11 and CUDA C++ alike; under NVRTC there is no math.h to include.
  * test_expr_accuracy.c measures the functions in float. */

@@ -1,6 +1,6 @@
 /* expr_explain.c: an expression with the values put in, for people. The text stays as it was written; only names are
  * replaced. */
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <string.h>
 

@@ -6,10 +6,10 @@
  * lengths would explode. What is printed computes what expr_eval computes, wherever that gives a value.
  *
  * Every function here appends to p->b, and puts parentheses around what binds less tightly than `at_least`. */
-#ifndef LATHE_MODEL_EXPR_PRINT_C_H
-#define LATHE_MODEL_EXPR_PRINT_C_H
+#ifndef LATHE_EXPR_PRINT_C_H
+#define LATHE_EXPR_PRINT_C_H
 
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 /* C's precedences, as far as they are used here; a higher one binds tighter. */
 enum c_level { C_TERNARY, C_OR, C_AND, C_EQUAL, C_LESS, C_SUM, C_PRODUCT, C_UNARY, C_PRIMARY };

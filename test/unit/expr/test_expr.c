@@ -1,6 +1,6 @@
 /* test_expr.c: what expressions evaluate to, failures of evaluation, explanations. Refusals: test_expr_errors.c;
  * printing as C: test_expr_c.c. */
-#include "test/unit/model/expr_fixture.h"
+#include "test/unit/expr/expr_fixture.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* expr_print_ops.c: operators and functions of an expression as C or CUDA C++ source. */
-#include "model/expr_print_c.h"
+#include "expr/expr_print_c.h"
 
 static const char *float_type(const struct c_printer *p)
 {

@@ -2,7 +2,7 @@
  *
  * Arguments stand before their operator in x->nodes, so one pass from the first node to the last is enough. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <string.h>
 

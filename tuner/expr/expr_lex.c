@@ -1,5 +1,5 @@
 /* expr_lex.c: the text of an expression as tokens, and the advice for spellings that come from other languages. */
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  *
  * Invariant: generate(g, node, top) writes no temporary below `top`, and if its operand is a temporary, it is `top`. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 struct generator {
     const struct expr *x;

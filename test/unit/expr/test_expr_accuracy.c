@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "model/expr.h"
+#include "expr/expr.h"
 
 #include <stdio.h>
 #include <stdlib.h>

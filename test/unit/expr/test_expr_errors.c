@@ -1,5 +1,5 @@
 /* test_expr_errors.c: expressions that are refused, what the messages say, and the limits. */
-#include "test/unit/model/expr_fixture.h"
+#include "test/unit/expr/expr_fixture.h"
 
 /* The message has every part that is separated by " | ". */
 static void refused(const char *text, const char *parts)

@@ -1,7 +1,7 @@
 /* expr_split.c: expressions made of parts of an expression, for whoever evaluates the parts at different times. A part
  * holds no more temporaries than the whole did, so it can be compiled as well. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * reads, because slots are filled by others; so a slot without a value is a failure, never a wrong result. A temporary
  * is written before it is read. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* value.h: a value of a parameter, a dimension, a scalar or an expression. Strings are borrowed from the specification
  * that the value came from. */
-#ifndef LATHE_MODEL_VALUE_H
-#define LATHE_MODEL_VALUE_H
+#ifndef LATHE_EXPR_VALUE_H
+#define LATHE_EXPR_VALUE_H
 
 #include "base/strbuf.h"
 #include <stdbool.h>

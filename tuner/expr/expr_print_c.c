@@ -1,5 +1,5 @@
 /* expr_print_c.c: an expression as C or CUDA C++ source: the way in, constants, names and elements. */
-#include "model/expr_print_c.h"
+#include "expr/expr_print_c.h"
 #include "base/mem.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* expr.c: the life of an expression, scopes, and the shape of its error messages. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <stdio.h>
 #include <string.h>

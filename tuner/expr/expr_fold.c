@@ -2,7 +2,7 @@
  *
  * Arguments stand before their operator, so one pass from the first node to the last is enough. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 static bool is_constant(const struct expr_fact *f)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/value.h"
+#include "expr/value.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * the language has. Every function here appends to p->b, with parentheses around what binds less tightly than
  * `at_least`. */
 #include "base/mem.h"
-#include "model/expr_ast.h"
+#include "expr/expr_ast.h"
 
 #include <math.h>
 #include <stdio.h>

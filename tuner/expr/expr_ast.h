@@ -1,4 +1,4 @@
-/* expr_ast.h: what the files of the expression language share; private to tuner/model/expr*.c.
+/* expr_ast.h: what the files of the expression language share; private to tuner/expr/expr*.c.
  *
  * expr_lex.c cuts the text into tokens, expr_parse.c builds the tree, expr_bind.c resolves names and types,
  * expr_compile.c turns the tree into code, expr_eval.c runs it, expr_split.c makes trees of parts of one;
@@ -11,10 +11,10 @@
  *  2. The leaves stand in the order of the text.
  *  3. No node is higher than EXPR_MAX_HEIGHT, so recursion over the tree is bounded.
  */
-#ifndef LATHE_MODEL_EXPR_AST_H
-#define LATHE_MODEL_EXPR_AST_H
+#ifndef LATHE_EXPR_AST_H
+#define LATHE_EXPR_AST_H
 
-#include "model/expr.h"
+#include "expr/expr.h"
 
 enum {
     EXPR_MAX_TEXT = 64 << 10,   /* bytes */

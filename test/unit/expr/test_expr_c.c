@@ -1,5 +1,5 @@
 /* test_expr_c.c: the text of expressions printed as C, and what cannot be printed. test_expr_agree.c runs such text. */
-#include "test/unit/model/expr_c_fixture.h"
+#include "test/unit/expr/expr_c_fixture.h"
 
 #include <math.h>
 

@@ -19,11 +19,11 @@
  * number of times over an array of values, one a slot. Owned by whoever parsed it; free with expr_free. Immutable after
  * binding, so a bound expression may be shared.
  */
-#ifndef LATHE_MODEL_EXPR_H
-#define LATHE_MODEL_EXPR_H
+#ifndef LATHE_EXPR_H
+#define LATHE_EXPR_H
 
 #include "base/err.h"
-#include "model/value.h"
+#include "expr/value.h"
 
 struct expr;
 

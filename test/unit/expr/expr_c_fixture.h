@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "model/expr.h"
+#include "expr/expr.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* test_expr_agree.c: what the system's compiler makes of a printed expression computes what expr_eval computes, for
  * expressions written by hand and for random ones. */
-#include "test/unit/model/expr_c_fixture.h"
+#include "test/unit/expr/expr_c_fixture.h"
 
 #include "base/rng.h"
 
