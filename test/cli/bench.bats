@@ -49,6 +49,22 @@ END
     [[ "$(json o/table.json "json_extract(j, '\$.missed.\"68\"[0]')")" == "lathe tune: exit code 2: "*"has no kernel 'nosuch'"* ]]
 }
 
+@test "all stages: each once, and what is left to do" {
+    needs_python
+    bench_all() { LATHE_BIN=$LATHE_BIN "$TREE/scripts/bench_all" --dry-run --out "$PWD/all" "$@"; }
+    split bench_all nosuch
+    [ "$status" -eq 2 ]
+    [[ "$errors" == "bench_all: there is no stage 'nosuch'; there are check accurate"* ]]
+    bench_all exports >out && return 1
+    grep -q "^exports: .* exit code 1$" out             # there is nothing to export yet
+    bench_all accurate exports >out
+    grep -q "^accurate: [0-9]* s, exit code 0$" out
+    grep -q "class ModelNew" all/59.py all/12.py
+    bench_all --seconds 1 exports record >out && return 1
+    grep -qx "exports: done before" out
+    grep -qx "record: no time left: the same command goes on with it" out
+}
+
 @test "no time is left for one" {
     needs_python
     status=0
