@@ -76,26 +76,11 @@ status builder_param(struct builder *b, const char *name, bool listed, struct er
     return LATHE_OK;
 }
 
-static bool value_of_json(const json_t *j, struct value *v)
-{
-    if (json_is_integer(j))
-        *v = value_int(json_integer_value(j));
-    else if (json_is_real(j))
-        *v = value_float(json_real_value(j));
-    else if (json_is_boolean(j))
-        *v = value_bool(json_is_true(j));
-    else if (json_is_string(j))
-        *v = value_string(json_string_value(j));
-    else
-        return false;
-    return true;
-}
-
 status builder_value(struct builder *b, int param, const json_t *value, config_choice *out, struct err *e)
 {
     struct builder_param *p = &b->params[param];
     struct value v;
-    if (!value_of_json(value, &v))
+    if (!value_from_json(value, &v))
         return err_set(e, LATHE_IO, "the value of %.100s is %s: expected a number, a text, true or false", p->name,
                        json_is_null(value) ? "null" : json_is_array(value) ? "a list" : "an object");
     if (v.type == VALUE_STRING && strlen(v.s) > RECORDING_NAME_MAX)
