@@ -7,7 +7,8 @@ static const char SELECT_RESUMPTION[] =
     "SELECT c.id AS id, c.state AS state, c.resumed AS resumed, p.specification AS specification, "
     "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM campaign_dim WHERE campaign_id = c.id "
     "ORDER BY position)) AS size, c.tolerance AS tolerance, c.restrictions AS restrictions, c.request AS request, "
-    "d.target AS target, c.inputs AS inputs, c.kernels AS kernels, s.name AS strategy, s.text AS strategy_text, "
+    "d.target AS target, (SELECT json_group_array(json(target)) FROM (SELECT x.target AS target FROM campaign_worker w "
+    "JOIN device x ON x.id = w.device_id WHERE w.campaign_id = c.id ORDER BY w.position)) AS targets, c.inputs AS inputs, c.kernels AS kernels, s.name AS strategy, s.text AS strategy_text, "
     "c.strategy_options AS options, c.seed AS seed, c.budget_trials AS budget_trials, "
     "c.budget_seconds AS budget_seconds, c.tool_version AS tool_version, "
     "max(coalesce(c.seconds, 0), coalesce((SELECT max(campaign_seconds) FROM trial WHERE campaign_id = c.id), 0)) AS "
@@ -15,7 +16,7 @@ static const char SELECT_RESUMPTION[] =
     "c.coordinator AS coordinator "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { COLUMNS = 21, FIRST_TREE = 3, LAST_TREE = 8 };
+enum { COLUMNS = 22, FIRST_TREE = 3, LAST_TREE = 9 };
 
 static status resumption_body(struct query *q, const void *args, json_t **out, struct err *e)
 {

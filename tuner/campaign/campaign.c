@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIALS_AT_ONCE = 16 };   /* as strategies are told; a constant, so that a seed does not depend on the workers */
+enum { TRIALS_AT_ONCE = 16 };   /* a device, as strategies are told; so that a seed does not depend on the compile workers */
 enum { DEFAULT_TRIALS = 100, TICK_MS = 200, COMPILE_SECONDS = 120 };
 
 /* Set by a signal handler, read between turns of the loop; a process runs one campaign at a time. */
@@ -77,7 +77,7 @@ static status open_strategy(struct campaign *c, struct err *e)
     status s = text ? strategy_open_text(name, text, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e)
                     : strategy_open(name, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e);
     char *unread = NULL;
-    if (!s) strategy_set_parallel(c->strategy, TRIALS_AT_ONCE);
+    if (!s) strategy_set_parallel(c->strategy, TRIALS_AT_ONCE * c->ndevices);
     if (!s)
         s = earlier_inform(r->db, r->resumed ? resumption_earlier(r->resumed) : NULL, c->problem, &c->target, spaces,
                            c->nentrants, c->strategy, &c->earlier, &unread, e);
@@ -91,7 +91,8 @@ static status record_campaign(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     struct strbuf kernels = {0}, options = {0};
-    char *request = request_text(r, c->earlier);
+    char *devices = r->device ? devices_list(c) : NULL;
+    char *request = request_text(r, devices, c->earlier);
     for (int i = 0; i < c->nentrants; i++) sb_addf(&kernels, "%s%s", i ? " " : "", c->entrants[i].kernel->name);
     strategy_options_text(c->strategy, &options);
     struct campaign_record record = {.problem = c->problem,
@@ -112,6 +113,7 @@ static status record_campaign(struct campaign *c, struct err *e)
     sb_free(&kernels);
     sb_free(&options);
     mem_free(request);
+    mem_free(devices);
     return s;
 }
 
@@ -126,13 +128,16 @@ static status resume_campaign(struct campaign *c, struct err *e)
 
 /* --- running --- */
 
+/* Every device times every baseline. */
 static status run_baselines(struct campaign *c, struct err *e)
 {
-    struct batch_item *items = mem_zalloc((size_t)c->nbaselines + 1, sizeof *items);
+    int n = c->nbaselines * c->ndevices;
+    struct batch_item *items = mem_zalloc((size_t)n + 1, sizeof *items);
     static const config_choice none[64];
-    for (int i = 0; i < c->nbaselines; i++)
-        items[i] = (struct batch_item){.entrant = &c->baselines[i], .space = -1, .index = -1, .choice = none, .number = -i};
-    status s = trials_run(c, items, c->nbaselines, e);
+    for (int i = 0; i < n; i++)
+        items[i] = (struct batch_item){.entrant = &c->baselines[i % c->nbaselines], .space = -1, .index = -1,
+                                       .choice = none, .number = -i, .device = &c->devices[i / c->nbaselines]};
+    status s = trials_run(c, items, n, e);
     mem_free(items);
     return s;
 }
@@ -273,15 +278,12 @@ static int64_t memory_share(int workers)
 status campaign_open_workers(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
-    char device[24];
-    snprintf(device, sizeof device, "%s", r->device ? r->device : "");
-    if (!r->device) dev_default(device);
     uv_loop_init(&c->loop);
     uv_timer_init(&c->loop, &c->tick);
     c->tick.data = c;
     uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
     c->loop_open = true;
-    status s = executor_open(&c->loop, r->self, device, &c->executor, &c->target, e);
+    status s = devices_open(c, e);
     if (s) return s;
     int workers = r->compile_workers > 0 ? r->compile_workers : default_workers();
     struct compile_limits limits = {.seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
@@ -289,6 +291,8 @@ status campaign_open_workers(struct campaign *c, struct err *e)
     s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, limits, &c->farm, e);
     if (s) return s;
     snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", compile_farm_toolchain(c->farm));
+    for (int i = 0; i < c->ndevices; i++)
+        memcpy(c->devices[i].target.toolchain, c->target.toolchain, sizeof c->target.toolchain);
     return check_memory(c, e);
 }
 
@@ -299,10 +303,13 @@ static status open_all(struct campaign *c, struct err *e)
     if (!s) s = entrants_check_names(r, e);
     if (!s) s = store_open(r->db, 60, &c->store, e);
     if (!s) s = campaign_open_workers(c, e);
+    for (int i = 1; !s && r->resumed && i < c->ndevices; i++)
+        resumption_compare(r->resumed, i, &c->devices[i].target, &c->differences);
     if (!s && r->resumed) s = resumption_check(r->resumed, r, &c->target, &c->differences, e);
     if (!s) s = entrants_open(c, e);
     if (!s) s = open_strategy(c, e);
     if (!s) s = r->resumed ? resume_campaign(c, e) : record_campaign(c, e);
+    if (!s) s = devices_record(c, e);
     if (!s) store_patience(c->store, CAMPAIGN_PATIENCE, campaign_interrupted);
     return s;
 }
@@ -320,7 +327,7 @@ static void close_loop(struct campaign *c)
 
 void campaign_close_workers(struct campaign *c)
 {
-    executor_close(c->executor);
+    devices_close(c);
     compile_farm_close(c->farm);
     close_loop(c);
     bench_setup_free(&c->setup);

@@ -1,7 +1,9 @@
 /* final.c: the leaders against the baselines, once more, fairly.
  *
  * Fresh inputs; every leader verified on them, a refused one is out. Then rounds: in each, every entry in turn, so that
- * drift meets all alike; first cold bursts, then (on a GPU) the sustained regime. The ranking is by the cold median. */
+ * drift meets all alike; first cold bursts, then (on a GPU) the sustained regime. Of several devices each measures every
+ * entry, all the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking is by the
+ * cold median on the first device; the others' figures are kept beside, and none is ever compared across devices. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -10,11 +12,17 @@
 #include <math.h>
 #include <string.h>
 
-struct entry {
-    struct leader *leader;
-    struct evaluation evaluation;
+/* What one device measured of an entry. */
+struct figures {
+    struct leader *leader;      /* whose trial they go to; NULL: the device does not measure it */
     struct samples pooled[REGIME_COUNT];
     struct telemetry telemetry[REGIME_COUNT];
+};
+
+struct entry {
+    struct leader *leader;      /* a baseline's: that of the first device that has it */
+    struct evaluation evaluation;
+    struct figures *on;         /* one a device of the pool */
 };
 
 static bool on_gpu(const struct campaign *c) { return strcmp(c->target.arch, "host") != 0; }
@@ -95,27 +103,107 @@ status leader_open(struct campaign *c, struct leader *l, struct evaluation *out,
     return s;
 }
 
-static status open_entry(struct campaign *c, struct leader *l, struct entry *out, struct err *e)
+static status open_entry(struct campaign *c, struct entry *x, struct err *e)
 {
-    *out = (struct entry){.leader = l};
-    return leader_open(c, l, &out->evaluation, e);
+    if (!x->leader->baseline)
+        for (int i = 0; i < c->ndevices; i++) x->on[i].leader = x->leader;
+    status s = leader_open(c, x->leader, &x->evaluation, e);
+    x->evaluation.measure = true;
+    return s;
 }
 
-static void close_entry(struct entry *x)
+static void close_entry(const struct campaign *c, struct entry *x)
 {
     evaluation_free(&x->evaluation);
-    for (int r = 0; r < REGIME_COUNT; r++) samples_free(&x->pooled[r]);
+    for (int i = 0; i < c->ndevices; i++)
+        for (int r = 0; r < REGIME_COUNT; r++) samples_free(&x->on[i].pooled[r]);
+    mem_free(x->on);
 }
 
-static bool stop(void *ctx) { return interrupted(ctx); }
-
-/* One evaluation; a crash is given a second chance, since the worker may have been killed from outside. */
-static status evaluate_again(struct campaign *c, struct entry *x, double seconds, struct result *r, struct err *e)
+/* The baselines, each once, and the leaders. *nbaselines: how many of the first. mem_free them. */
+static struct entry *entries_new(struct campaign *c, int *nbaselines, int *n)
 {
-    status s = executor_evaluate_wait(c->executor, &x->evaluation, seconds, stop, c, r, e);
-    if (s || r->outcome != OUTCOME_crash) return s;
-    result_free(r);
-    return executor_evaluate_wait(c->executor, &x->evaluation, seconds, stop, c, r, e);
+    struct entry *list = mem_zalloc((size_t)(c->nmeasured_baselines + c->nleaders) + 1, sizeof *list);
+    *n = 0;
+    for (int i = 0; i < c->nmeasured_baselines; i++) {
+        struct leader *l = &c->measured_baselines[i];
+        int at = 0;
+        while (at < *n && list[at].leader->kernel != l->kernel) at++;
+        if (at == *n) list[(*n)++].on = mem_zalloc((size_t)c->ndevices, sizeof *list->on);
+        struct entry *x = &list[at];
+        x->on[l->position].leader = l;
+        if (!x->leader || l->position < x->leader->position) x->leader = l;
+    }
+    *nbaselines = *n;
+    for (int i = 0; i < c->nleaders; i++)
+        list[(*n)++] = (struct entry){.leader = &c->leaders[i], .on = mem_zalloc((size_t)c->ndevices, sizeof *list->on)};
+    return list;
+}
+
+/* --- one entry, on every device at the same time --- */
+
+struct answer_of {
+    bool wanted, there;         /* the device measures it; r is there, and to be freed */
+    int tries;
+    struct pool_device *device;
+    struct result r;
+};
+
+static void on_answer(void *ctx, const struct result *r, const char *text)
+{
+    struct answer_of *a = ctx;
+    struct err unread;
+    if (!r) {
+        if (!a->device->lost) a->device->lost = mem_strdup(text);
+        return;
+    }
+    /* the samples are copied through their own printer: r is borrowed */
+    json_t *j = result_to_json(r);
+    a->there = !result_from_json(j, &a->r, &unread);
+    json_decref(j);
+}
+
+/* A crash is given a second chance, since the worker may have been killed from outside. */
+static bool ask_again(struct answer_of *a)
+{
+    bool again = a->wanted && !a->device->lost && a->tries < 2 && (!a->there || a->r.outcome == OUTCOME_crash);
+    if (again && a->there) result_free(&a->r);
+    if (again) a->there = false;
+    return again;
+}
+
+/* The answers are one a device, and to be given to answers_free. A device that is lost is taken out. */
+static status evaluate_everywhere(struct campaign *c, struct entry *x, double seconds, struct answer_of *answers,
+                                  struct err *e)
+{
+    for (int i = 0; i < c->ndevices; i++) {
+        struct pool_device *d = &c->devices[i];
+        answers[i] = (struct answer_of){.device = d, .wanted = !d->gone && x->on[i].leader};
+    }
+    for (bool any = true; any;) {
+        any = false;
+        for (int i = 0; i < c->ndevices; i++) {
+            struct answer_of *a = &answers[i];
+            if (!executor_busy(a->device->executor) && ask_again(a)) {
+                a->tries++;
+                executor_evaluate(a->device->executor, &x->evaluation, seconds, on_answer, a);
+            }
+            any = any || executor_busy(a->device->executor);
+        }
+        if (any) uv_run(&c->loop, UV_RUN_ONCE);
+        if (!interrupted(c)) continue;
+        devices_cancel(c);
+        return err_set(e, LATHE_INTERRUPTED, "interrupted");
+    }
+    status s = devices_settle(c, e);
+    return s || !c->device_gone ? s : (*e = c->err, e->code);
+}
+
+static void answers_free(const struct campaign *c, struct answer_of *answers)
+{
+    for (int i = 0; i < c->ndevices; i++)
+        if (answers[i].there) result_free(&answers[i].r);
+    mem_free(answers);
 }
 
 /* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. */
@@ -128,22 +216,25 @@ static status refuse(struct campaign *c, struct entry *x, struct result *r, stru
     return store_verification(c->store, x->leader->id, v, e);
 }
 
-/* A leader that is not right on fresh inputs is out. */
+/* A leader that is not right on fresh inputs, on any device, is out. The first device's verification is recorded last. */
 static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
 {
-    struct result r;
+    struct answer_of *answers = mem_zalloc((size_t)c->ndevices, sizeof *answers);
     x->evaluation.verify = true;
     x->evaluation.measure = false;
-    status s = evaluate_again(c, x, c->time_limit, &r, e);
-    if (s) return s;
+    status s = evaluate_everywhere(c, x, c->time_limit, answers, e);
     x->evaluation.verify = false;
     x->evaluation.measure = true;
-    campaign_forget_error(c, &r.verification);
-    if (r.outcome != OUTCOME_ok)
-        s = refuse(c, x, &r, e);
-    else if (r.verification.done)
-        s = store_verification(c->store, x->leader->id, &r.verification, e);
-    result_free(&r);
+    for (int i = c->ndevices - 1; i >= 0 && !s; i--) {
+        struct result *r = &answers[i].r;
+        if (!answers[i].there || x->leader->refused) continue;
+        campaign_forget_error(c, &r->verification);
+        if (r->outcome != OUTCOME_ok)
+            s = refuse(c, x, r, e);
+        else if (r->verification.done)
+            s = store_verification(c->store, x->leader->id, &r->verification, e);
+    }
+    answers_free(c, answers);
     return s;
 }
 
@@ -162,19 +253,22 @@ static void pool(struct samples *to, const struct samples *from)
 
 static status measure_entry(struct campaign *c, struct entry *x, enum regime regime, struct err *e)
 {
-    struct result r;
+    struct answer_of *answers = mem_zalloc((size_t)c->ndevices, sizeof *answers);
     x->evaluation.options = options_for(c, regime);
-    status s = evaluate_again(c, x, LAUNCHES_PER_LIMIT * c->time_limit, &r, e);
-    if (s) return s;
-    if (r.outcome == OUTCOME_ok) {
-        pool(&x->pooled[regime], &r.samples);
-        if (x->leader->baseline)        /* round by round: how far the device drifted in the final */
-            s = store_drift(c->store, c->id, x->leader->id, 0, &r.samples, &r.telemetry, e);
-        x->telemetry[regime] = r.telemetry;
-    } else if (!x->leader->baseline) {
-        s = refuse(c, x, &r, e);
+    status s = evaluate_everywhere(c, x, LAUNCHES_PER_LIMIT * c->time_limit, answers, e);
+    for (int i = 0; i < c->ndevices && !s; i++) {
+        struct result *r = &answers[i].r;
+        if (!answers[i].there) continue;
+        if (r->outcome == OUTCOME_ok) {
+            pool(&x->on[i].pooled[regime], &r->samples);
+            x->on[i].telemetry[regime] = r->telemetry;
+            if (x->leader->baseline)    /* round by round: how far the device drifted in the final */
+                s = store_drift(c->store, c->id, x->on[i].leader->id, i, &r->samples, &r->telemetry, e);
+        } else if (!x->leader->baseline && !x->leader->refused) {
+            s = refuse(c, x, r, e);
+        }
     }
-    result_free(&r);
+    answers_free(c, answers);
     return s;
 }
 
@@ -199,14 +293,19 @@ static double take_median(struct samples *s)
     return s->median;
 }
 
+/* The device that places follow from comes last: the latest measurement counts. */
 static status store_entry(struct campaign *c, struct entry *x, struct err *e)
 {
-    x->leader->cold_ms = take_median(&x->pooled[REGIME_COLD]);
-    x->leader->sustained_ms = take_median(&x->pooled[REGIME_SUSTAINED]);
-    for (int r = REGIME_COLD; r <= REGIME_SUSTAINED; r++) {
-        if (!x->pooled[r].count) continue;
-        status s = store_measurement(c->store, x->leader->id, 0, &x->pooled[r], &x->telemetry[r], e);
-        if (s) return s;
+    for (int i = c->ndevices - 1; i >= 0; i--) {
+        struct figures *f = &x->on[i];
+        if (!f->leader || c->devices[i].gone) continue;
+        x->leader->cold_ms = take_median(&f->pooled[REGIME_COLD]);
+        x->leader->sustained_ms = take_median(&f->pooled[REGIME_SUSTAINED]);
+        for (int r = REGIME_COLD; r <= REGIME_SUSTAINED; r++) {
+            if (!f->pooled[r].count) continue;
+            status s = store_measurement(c->store, f->leader->id, i, &f->pooled[r], &f->telemetry[r], e);
+            if (s) return s;
+        }
     }
     return LATHE_OK;
 }
@@ -257,20 +356,19 @@ static status rank_all(struct campaign *c, struct entry *entries, int n, int fir
 
 status final_run(struct campaign *c, int64_t *winner, struct err *e)
 {
-    int nb = c->nmeasured_baselines, n = nb + c->nleaders;
-    struct entry *entries = mem_zalloc((size_t)n + 1, sizeof *entries);
+    int nb, n;
+    struct entry *entries = entries_new(c, &nb, &n);
     struct setup_answer answer;
-    status s = executor_inputs(c->executor, c->request->inputs, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
+    status s = devices_prepare(c, NULL, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
     for (int i = 0; i < n && !s; i++) {
-        struct leader *l = i < nb ? &c->measured_baselines[i] : &c->leaders[i - nb];
-        s = open_entry(c, l, &entries[i], e);
-        entries[i].evaluation.measure = true;
+        struct leader *l = entries[i].leader;
+        s = open_entry(c, &entries[i], e);
         if (!s && !l->baseline && !l->refused && !interrupted(c)) s = verify_entry(c, &entries[i], e);
     }
     if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
     if (!s && on_gpu(c)) s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);
     if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
-    for (int i = 0; i < n; i++) close_entry(&entries[i]);
+    for (int i = 0; i < n; i++) close_entry(c, &entries[i]);
     mem_free(entries);
     return s == LATHE_INTERRUPTED ? LATHE_OK : s;
 }

@@ -1,9 +1,10 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
- * Who does what: campaign.c opens everything in order and closes it; entrants.c finds the kernels that take part;
- * prepare.c makes the device worker ready, also for verification.c, which has no store and no strategy; trials.c takes
- * configurations through compiling and the device, trial_end.c ends them; health.c tells a device that fails from
- * candidates that do; drift.c times a baseline again; resume.c has what was recorded, where a campaign goes on; final.c measures the leaders again;
+ * Who does what: campaign.c opens everything in order and closes it; devices.c has the pool of devices; entrants.c finds
+ * the kernels that take part; prepare.c makes the devices ready, also for verification.c, which has no store and no
+ * strategy; trials.c takes configurations through compiling and a device, trial_end.c ends them; health.c tells a device
+ * that fails from candidates that do; drift.c times a baseline again; resume.c has what was recorded, where a campaign goes
+ * on; final.c measures the leaders again;
  * replay_campaign.c is all of that for a recording. Callbacks from the event loop only note what happened; every decision
  * is made between two turns of the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
@@ -34,7 +35,30 @@ struct leader {
     config_choice *choice;
     char *image;                /* path */
     double time_ms, cold_ms, sustained_ms;
+    int position;               /* of the device that it was timed on */
     bool baseline, checked, right, refused;
+};
+
+/* A device of the pool. */
+struct pool_device {
+    struct campaign *campaign;
+    int position;
+    char handle[24], name[40];  /* "host"; what messages call it: "host (2)" */
+    struct executor *executor;
+    struct target target;
+    bool gone;                  /* taken out */
+    char *lost;                 /* why it cannot be used any more, until it is taken out */
+    int failures;               /* trials in a row that crashed, hung or could not be launched */
+    int64_t failed[3];          /* the numbers of the last of them */
+    struct evaluation check;    /* what was right before, tried once more while `checking` (health.c) */
+    bool checking, check_fails;
+    int tries;
+    int64_t checked;            /* the trial that is tried */
+    struct strbuf check_why;
+    struct leader *retimed;     /* the baseline that is timed again (drift.c); NULL: none */
+    struct result again;        /* what it took, until that is recorded; .outcome skipped: nothing */
+    double timed_baseline;      /* clock_seconds when it last was; 0: not yet looked at */
+    double drift;               /* its largest, of its first time */
 };
 
 /* What a strategy is told of a configuration it proposed before. */
@@ -50,9 +74,10 @@ struct campaign {
     uv_timer_t tick;
     bool loop_open;
     struct store *store;
-    struct executor *executor;
+    struct pool_device *devices;
+    int ndevices;
     struct compile_farm *farm;
-    struct target target;
+    struct target target;       /* the first device's; all are of its kind */
     struct entrant *entrants, *baselines;
     int nentrants, nbaselines;
     struct strategy *strategy;
@@ -74,11 +99,8 @@ struct campaign {
     int nleaders;
     struct leader *measured_baselines;
     int nmeasured_baselines;
-    double timed_baseline;      /* clock_seconds when a baseline was last timed again; 0: not yet looked at */
-    double drift;               /* its largest, of its first time */
-    int failures;               /* trials in a row that crashed, hung or could not be launched */
-    int64_t failed[3];          /* the numbers of the last of them */
-    bool device_gone;           /* text in err */
+    int64_t baseline_number;    /* whose time progress.baseline_ms is */
+    bool device_gone;           /* the last one is taken out; text in err */
     bool interrupted;
     struct err err;
 };
@@ -97,6 +119,27 @@ bool campaign_must_stop(struct campaign *c);
  * opening failed. */
 status campaign_open_workers(struct campaign *c, struct err *e);
 void campaign_close_workers(struct campaign *c);
+
+/* devices.c. request->device: "cuda:0,cuda:1", "cuda:all", "host,host"; NULL: dev_default(). Opens all (blocking).
+ * LATHE_USAGE: no such device, one GPU twice, or devices of unlike kinds; LATHE_DEVICE: one cannot be opened. */
+status devices_open(struct campaign *c, struct err *e);
+void devices_close(struct campaign *c);
+/* Their handles, with commas; mem_free it. */
+char *devices_list(const struct campaign *c);
+/* The store is told of them. */
+status devices_record(struct campaign *c, struct err *e);
+/* The first that is not taken out; NULL: none. */
+struct pool_device *devices_first(const struct campaign *c);
+/* All set the problem up (setup NULL: make new inputs for it), at once (blocking). The answer is the first's; one that has
+ * to verify otherwise is taken out, and so is one that fails, unless it is the problem that is set up. */
+status devices_prepare(struct campaign *c, const struct bench_setup *setup, uint64_t seed, struct setup_answer *answer,
+                       struct err *e);
+bool devices_busy(const struct campaign *c);
+void devices_cancel(struct campaign *c);    /* kills the workers; nothing in flight is called back */
+/* It takes no part any more: said, noted with the campaign; the last one: c->device_gone. */
+status device_take_out(struct campaign *c, struct pool_device *d, const char *why, struct err *e);
+/* Takes out those that a callback found lost. */
+status devices_settle(struct campaign *c, struct err *e);
 
 /* entrants.c */
 status entrants_check_names(const struct campaign_request *r, struct err *e);
@@ -119,6 +162,7 @@ struct batch_item {
     const config_choice *choice;
     const char *why;            /* refused before it began */
     int64_t number;             /* baselines give their own; else 0 */
+    struct pool_device *device; /* NULL: whichever is free */
     int64_t slot;               /* out: into known[], or -1 when it was never run */
 };
 /* Runs every item to its end, several compiling while one is timed; obeys the budgets. */
@@ -132,13 +176,13 @@ struct measure_options campaign_trial_options(const struct campaign *c);
 status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e);
 
 /* health.c: notes how a trial on the device ended. */
-void health_note(struct campaign *c, int64_t number, enum outcome outcome);
-/* After several failures in a row, asks whether the device still computes what was right before; if it does not, three
- * times in a row, it is taken out: c->device_gone. Only while the device is idle. */
-status health_check(struct campaign *c, struct err *e);
+void health_note(struct pool_device *d, int64_t number, enum outcome outcome);
+/* After several failures in a row, finds out whether the device still computes what was right before; if it does not, three
+ * times in a row, it is taken out. To be called at every turn; the device is not free while d->checking. */
+status health_check(struct pool_device *d, struct err *e);
 
-/* drift.c: times a baseline again if it is time to. Only while the device is idle. */
-status drift_check(struct campaign *c, struct err *e);
+/* drift.c: begins to time a baseline again if it is time to, and records what it took. To be called at every turn. */
+status drift_check(struct pool_device *d, struct err *e);
 /* Where a GPU drifted by more than 3 % in the search, that is noted. */
 status drift_conclude(struct campaign *c, struct err *e);
 

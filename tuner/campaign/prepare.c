@@ -85,7 +85,7 @@ status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer
     }
     if (!s) s = plan_tensors(p, &b->tensors, e);
     if (!s) s = setup_plans(p, &c->target, b, e);
-    if (!s) s = executor_setup(c->executor, b, c->request->inputs, splitmix64(c->request->seed ^ 0x1a7e), answer, e);
+    if (!s) s = devices_prepare(c, b, splitmix64(c->request->seed ^ 0x1a7e), answer, e);
     if (s) return s;
     if (!strcmp(answer->reference, "sgemm"))
         campaign_note(c, "no room for an fp64 reference on this device: verified against the float32 GEMM");

@@ -107,7 +107,7 @@ static status record_campaign(struct replayed *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     struct strbuf options = {0};
-    char *request = request_text(r, c->earlier);
+    char *request = request_text(r, r->device, c->earlier);
     strategy_options_text(c->strategy, &options);
     struct campaign_record record = {.problem = r->problem,
                                      .target = &c->target,

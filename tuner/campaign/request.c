@@ -26,10 +26,10 @@ static json_t *absolute(const char *path)
 
 static json_t *text_or_null(const char *s) { return s ? record_string(s) : json_null(); }
 
-char *request_text(const struct campaign_request *r, const json_t *earlier)
+char *request_text(const struct campaign_request *r, const char *devices, const json_t *earlier)
 {
     json_t *j = json_object();
-    json_object_set_new(j, "device", text_or_null(r->device));
+    json_object_set_new(j, "device", text_or_null(devices));
     json_object_set_new(j, "kernels", texts(r->kernels, r->nkernels));
     json_object_set_new(j, "baselines", texts(r->baselines, r->nbaselines));
     json_object_set_new(j, "strategy", text_or_null(r->strategy));

@@ -270,6 +270,17 @@ bool resumption_differs(const struct resumption *r, const struct problem *now, s
     return true;
 }
 
+void resumption_compare(const struct resumption *r, int position, const struct target *now, struct strbuf *differences)
+{
+    struct target was;
+    struct err e;
+    const json_t *j = json_array_get(json_object_get(r->facts, "targets"), (size_t)position);
+    if (!j || target_from_json(j, &was, &e))
+        sb_addf(differences, "%s%s was not one of its devices", differences->len ? "; " : "", now->device);
+    else
+        compare_targets(&was, now, differences);
+}
+
 status resumption_check(const struct resumption *r, const struct campaign_request *request, struct target *target,
                         struct strbuf *differences, struct err *e)
 {
@@ -290,7 +301,7 @@ status resumption_take_over(const struct resumption *r, const struct campaign_re
     struct strbuf note = {0};
     if (differences->len)
         sb_addf(&note, "resumed after trial %lld though %s", (long long)resumption_trials(r), sb_str(differences));
-    char *text = request_text(request, r->earlier);
+    char *text = request_text(request, request->device, r->earlier);
     struct campaign_resumption c = {.budget_trials = request->trials,
                                     .budget_seconds = request->seconds,
                                     .used = resumption_seconds(r),

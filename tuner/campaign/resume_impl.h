@@ -7,8 +7,9 @@
 #include "db/store.h"
 
 /* The request as JSON, for the store: what no other column has, and a resumption needs; and what the strategy was told of
- * earlier campaigns, since the database has more of them later. mem_free it. */
-char *request_text(const struct campaign_request *r, const json_t *earlier);
+ * earlier campaigns, since the database has more of them later. devices: the list, "cuda:all" resolved; NULL: the default. mem_free
+ * it. */
+char *request_text(const struct campaign_request *r, const char *devices, const json_t *earlier);
 
 const char *resumption_strategy(const struct resumption *r, const char **text);
 const json_t *resumption_earlier(const struct resumption *r);    /* never NULL */
@@ -20,6 +21,8 @@ double resumption_seconds(const struct resumption *r);      /* that it took so f
  * spaces are the same. */
 status resumption_check(const struct resumption *r, const struct campaign_request *request, struct target *target,
                         struct strbuf *differences, struct err *e);
+/* What differs at the device of this position, after the first, is added to *differences; before resumption_check. */
+void resumption_compare(const struct resumption *r, int position, const struct target *now, struct strbuf *differences);
 /* Takes the recorded campaign over for this process; the differences are noted with it. LATHE_USAGE: another has it. */
 status resumption_take_over(const struct resumption *r, const struct campaign_request *request, struct store *store,
                             const struct strbuf *differences, struct err *e);

@@ -31,6 +31,7 @@ static struct leader leader_of(struct trial *t)
     return (struct leader){.id = t->id, .kernel = k, .choice = config_copy(k, t->choice),
                            .image = mem_strdup(t->evaluation.image), .time_ms = t->result.time_ms, .cold_ms = NAN,
                            .sustained_ms = NAN, .baseline = k->baseline, .checked = k->checked,
+                           .position = t->device ? t->device->position : t->only ? t->only->position : 0,
                            .right = t->result.outcome == OUTCOME_ok};
 }
 
@@ -48,8 +49,11 @@ static void keep_leader(struct campaign *c, struct trial *t)
         c->measured_baselines = mem_resize(c->measured_baselines, (size_t)c->nmeasured_baselines + 1,
                                            sizeof *c->measured_baselines);
         c->measured_baselines[c->nmeasured_baselines++] = leader_of(t);
-        if (k->checked && t->result.outcome == OUTCOME_ok && !isfinite(c->progress.baseline_ms))
+        bool first = !isfinite(c->progress.baseline_ms) || t->number > c->baseline_number;
+        if (k->checked && t->result.outcome == OUTCOME_ok && first) {
             c->progress.baseline_ms = ms;
+            c->baseline_number = t->number;
+        }
         return;
     }
     if (!k->eligible) return;

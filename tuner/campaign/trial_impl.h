@@ -22,7 +22,8 @@ struct trial {
     double on_device, device_seconds;   /* since when it has the device; how long it had it, all attempts together */
     bool compile_cached, retried;
     bool suspect;               /* it was on the device when the campaign was cut off */
-    bool ran;                   /* the store knows that it is on the device */
+    struct pool_device *only;   /* NULL: it may run on any */
+    struct pool_device *device; /* where it runs or ran, as the store knows; NULL: nowhere yet */
 };
 
 void trial_end_as(struct trial *t, enum outcome outcome, const char *reason);

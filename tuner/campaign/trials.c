@@ -93,10 +93,9 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
 {
     struct trial *t = ctx;
     t->device_seconds += clock_seconds() - t->on_device;
-    if (!r) {
-        t->c->device_gone = true;
-        err_set(&t->c->err, LATHE_DEVICE, "%s", text);
-        trial_end_as(t, OUTCOME_skipped, text);
+    if (!r) {                   /* another device may have it */
+        if (!t->device->lost) t->device->lost = mem_strdup(text);
+        t->state = TRIAL_READY;
         return;
     }
     /* A cached image that does not load may be damaged: it is made again, once. */
@@ -114,7 +113,7 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
         t->state = TRIAL_READY;
         return;
     }
-    health_note(t->c, t->number, r->outcome);
+    health_note(t->device, t->number, r->outcome);
     result_free(&t->result);
     t->result = *r;
     struct samples *s = &t->result.samples;
@@ -141,6 +140,7 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
     t->c = c;
     t->entrant = item->entrant;
     t->slot = item->slot;
+    t->only = item->device;
     t->begun = clock_seconds();
     t->choice = config_copy(k, item->choice);
     result_init(&t->result);
@@ -194,25 +194,43 @@ static void release_held(struct run *run)
     if (run->first) set_out(run->first);
 }
 
-/* NOTE: the store knows which trial is on the device before it is: if the machine goes down, it is the suspect. */
-static status start_next(struct run *run, struct err *e)
+/* NOTE: the store knows which trial is on which device before it is: if the machine goes down, it is a suspect. */
+static status start_on(struct pool_device *d, struct trial *t, struct err *e)
+{
+    struct campaign *c = t->c;
+    double start = clock_seconds();
+    status s = t->device == d ? LATHE_OK : store_trial_runs(c->store, t->id, d->position, e);
+    if (s) return s;
+    c->store_seconds += clock_seconds() - start;
+    t->device = d;
+    t->state = TRIAL_RUNNING;
+    t->evaluation.options = campaign_trial_options(c);
+    t->on_device = clock_seconds();
+    executor_evaluate(d->executor, &t->evaluation, c->time_limit, on_evaluated, t);
+    return LATHE_OK;
+}
+
+static status start_next(struct run *run, struct pool_device *d, struct err *e)
+{
+    if (d->gone || d->checking || d->retimed || executor_busy(d->executor)) return LATHE_OK;
+    for (struct trial *t = run->first; t; t = t->next)
+        if (t->state == TRIAL_READY && (!t->only || t->only == d)) return start_on(d, t, e);
+    return LATHE_OK;
+}
+
+/* Every device has work, is being checked, or there is none for it. */
+static status turn_devices(struct run *run, bool search, struct err *e)
 {
     struct campaign *c = run->c;
-    if (executor_busy(c->executor) || c->device_gone) return LATHE_OK;
-    for (struct trial *t = run->first; t; t = t->next) {
-        if (t->state != TRIAL_READY) continue;
-        double start = clock_seconds();
-        status s = t->ran ? LATHE_OK : store_trial_runs(c->store, t->id, 0, e);
-        if (s) return s;
-        c->store_seconds += clock_seconds() - start;
-        t->ran = true;
-        t->state = TRIAL_RUNNING;
-        t->evaluation.options = campaign_trial_options(c);
-        t->on_device = clock_seconds();
-        executor_evaluate(c->executor, &t->evaluation, c->time_limit, on_evaluated, t);
-        return LATHE_OK;
+    status s = devices_settle(c, e);
+    for (int i = 0; i < c->ndevices && !s; i++) {
+        s = health_check(&c->devices[i], e);
+        if (!s && search) s = drift_check(&c->devices[i], e);
+        if (!s) s = start_next(run, &c->devices[i], e);
     }
-    return LATHE_OK;
+    for (struct trial *t = run->first; t && !s; t = t->next)
+        if (t->state == TRIAL_READY && t->only && t->only->gone) trial_end_as(t, OUTCOME_skipped, "its device was taken out");
+    return s;
 }
 
 /* --- the end of trials --- */
@@ -243,7 +261,7 @@ static void cut(struct run *run, bool everything)
 {
     struct campaign *c = run->c;
     compile_farm_cancel(c->farm);
-    if (everything) executor_cancel(c->executor);
+    if (everything) devices_cancel(c);
     for (struct trial *t = run->first; t; t = t->next) {
         if (t->state <= TRIAL_READY || (everything && t->state == TRIAL_RUNNING))
             trial_end_as(t, OUTCOME_skipped, "the campaign ended first");
@@ -281,7 +299,7 @@ static bool budget_left(const struct campaign *c, const struct run *run)
     return !p->budget_trials || p->trials + run->count < p->budget_trials;
 }
 
-static int window(const struct campaign *c) { return 2 * c->request->compile_workers + 2; }
+static int window(const struct campaign *c) { return 2 * (c->request->compile_workers + c->ndevices); }
 
 static status begin_more(struct run *run, struct batch_item *items, int count, int *next, struct err *e)
 {
@@ -319,19 +337,17 @@ status trials_run(struct campaign *c, struct batch_item *items, int count, struc
         if (!stopping) s = begin_more(&run, items, count, &next, e);
         if (s) break;
         if (next >= count || run.count >= window(c)) release_held(&run);
-        s = health_check(c, e);
-        if (!s && !items->entrant->kernel->baseline) s = drift_check(c, e);
-        if (!s) s = start_next(&run, e);
+        s = turn_devices(&run, count && !items->entrant->kernel->baseline, e);
         if (s) break;
         count_stages(&run);
         s = reap(&run, e);
-        if (s || (!run.first && (stopping || next >= count))) break;
-        bool waiting = compile_farm_pending(c->farm) || executor_busy(c->executor);
+        if (s || (!run.first && (stopping || next >= count) && !devices_busy(c))) break;
+        bool waiting = compile_farm_pending(c->farm) || devices_busy(c);
         if (waiting) uv_run(&c->loop, UV_RUN_ONCE);
     }
     if (s) {                    /* the store failed: what is left has no row to go to */
         compile_farm_cancel(c->farm);
-        executor_cancel(c->executor);
+        devices_cancel(c);
     }
     for (struct trial *t = run.first, *after; t; t = after) {
         after = t->next;

@@ -151,7 +151,7 @@ static status verify_one(struct verifying *v, struct subject *s, enum inputs inp
     struct result r;
     bool runs = s->compiled.outcome == OUTCOME_ok;
     if (runs) {
-        status st = executor_evaluate_wait(v->c->executor, &s->evaluation, v->c->time_limit, NULL, NULL, &r, e);
+        status st = executor_evaluate_wait(v->c->devices->executor, &s->evaluation, v->c->time_limit, NULL, NULL, &r, e);
         if (st) return st;
         told.result = &r;
     }
@@ -168,7 +168,11 @@ static status verify_all(struct verifying *v, struct err *e)
     status s = bench_prepare(v->c, false, &measure, e);
     for (int i = 0; i < r->ninputs && !s; i++) {
         uint64_t seed = splitmix64(r->seed ^ (0x1a7e + (uint64_t)r->inputs[i]));
-        if (i) s = executor_inputs(v->c->executor, r->inputs[i], seed, &measure, e);
+        if (i) {
+            executor_prepare(v->c->devices->executor, NULL, r->inputs[i], seed);
+            s = executor_wait(v->c->devices->executor, e);
+            measure = *executor_answer(v->c->devices->executor);
+        }
         if (s) err_prefix(e, "inputs %s", inputs_name(r->inputs[i]));
         for (int x = 0; x < v->n && !s; x++) s = verify_one(v, &v->subjects[x], r->inputs[i], &measure, e);
     }
@@ -213,6 +217,7 @@ status verification_run(const struct verification_request *r, struct err *e)
         s = err_set(e, LATHE_USAGE, "%s does not give the problem's output, so there is nothing to verify", v.k->name);
     if (!s) s = problem_check_size(r->problem, e);
     if (!s) s = campaign_open_workers(c, e);
+    if (!s && c->ndevices > 1) s = err_set(e, LATHE_USAGE, "--device %s: verifying takes one device", r->device);
     if (!s) s = r->config ? add_given(&v, e) : add_sample(&v, e);
     if (!s) s = compile_all(&v, e);
     if (!s) s = verify_all(&v, e);

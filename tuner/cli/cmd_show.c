@@ -31,6 +31,7 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
         sb_add(b, "\n");
         report_best(b, best, json_object_get(c, "baselines"), false);
     }
+    report_devices(b, c, best);
     struct strbuf pace = {0};
     report_drift(&pace, c);
     report_pace(&pace, c);

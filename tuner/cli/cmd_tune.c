@@ -34,7 +34,8 @@ static const struct option_row tune_options[] = {
     {"baseline", .arg = "NAME", .kind = OPTION_TEXTS, AT(baselines),
      .help = "time this baseline beside; may be repeated (default: the specification's usual ones)"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
-     .help = "cuda:N, host, or replay:FILE, a recording (default: the first CUDA GPU, else host)",
+     .help = "cuda:N, host, several of one kind with commas between, cuda:all, or replay:FILE, a recording (default: the "
+             "first CUDA GPU, else host)",
      .given = offsetof(struct tune_args, has_device)},
     {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = STRATEGY_DEFAULT,
      .help = "how to search: one of those below, or a FILE.lua",
@@ -131,6 +132,7 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
     report_campaign(b, campaign);
     sb_add(b, "\n");
     report_best(b, best, json_object_get(campaign, "baselines"), false);
+    report_devices(b, campaign, best);
     if (json_array_size(best) == 0) {
         sb_add(b, "\n");
         report_reasons(b, json_object_get(campaign, "reasons"), is_terminal(stdout) ? terminal_columns(stdout) : 0);

@@ -27,6 +27,10 @@ bool report_is_blind(const json_t *trial);
  * table what they share, and below it whether any is blind. */
 void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
 
+/* report_devices.c: nothing for a campaign on one device; else how many trials each had, and what its final measured of
+ * those of `best` that were in it, and of the baselines. */
+void report_devices(struct strbuf *b, const json_t *campaign, const json_t *best);
+
 /* query_front's trials: the same columns, their parameter FORMAT (of a product's numbers) where there is one, and the
  * outcome. */
 void report_front(struct strbuf *b, const json_t *front);

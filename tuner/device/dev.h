@@ -96,8 +96,10 @@ struct dev_ops {
 /* "cuda:0", "cuda:1", "host". Unknown: LATHE_USAGE with the list. number may be NULL. */
 status dev_find(const char *device, const struct dev_ops **ops, int *number, struct err *e);
 
-/* The first usable device's name: "cuda:0" if a driver with a GPU is there, else "host". Looks with NVML or the driver in
- * a short-lived child, so that the caller's process never touches CUDA. */
+/* How many GPUs there are. Looks with NVML or the driver in a short-lived child, so that the caller's process never
+ * touches CUDA. */
+int dev_gpus(void);
+/* The first usable device's name: "cuda:0" if there is a GPU, else "host". */
 void dev_default(char out[24]);
 
 #endif

@@ -270,11 +270,16 @@ int probe_all(struct probe *out, int max)
     return n;
 }
 
-void dev_default(char out[24])
+int dev_gpus(void)
 {
     int count = 0;
     size_t len = 0;
     char why[100];
     bool ok = forked(count_gpus, NULL, probe_seconds, &count, sizeof count, &len, why, sizeof why);
-    snprintf(out, 24, "%s", ok && len == sizeof count && count > 0 ? "cuda:0" : "host");
+    return ok && len == sizeof count && count > 0 ? count : 0;
+}
+
+void dev_default(char out[24])
+{
+    snprintf(out, 24, "%s", dev_gpus() ? "cuda:0" : "host");
 }

@@ -1,69 +1,67 @@
 /* executor.c: see executor.h.
  *
- * An evaluation goes through: (start, open, setup if the worker is not ready) -> evaluate -> done. Each arrow is one
- * request to the child. Invariant: `ready` means that the living worker holds `setup` with `inputs` of `seed`. */
+ * The living worker climbs: CLOSED -> (open) -> OPEN -> (setup) -> READY, each arrow one request to the child; a worker
+ * that dies is followed by another, which begins at CLOSED. `advance` sends what is next on the way to what is wanted,
+ * and is called when something is wanted and after every reply. Invariants: at most one request is in flight; READY means
+ * that the worker holds `setup`, and unless `stale` with `inputs` of `seed`. */
 #include "trial/executor.h"
 #include "base/mem.h"
 #include <math.h>
 #include <string.h>
 
 enum { OPEN_SECONDS = 120, SETUP_SECONDS = 600, REVIVALS = 3 };
+enum level { CLOSED, OPEN, READY };
 
 struct executor {
     uv_loop_t *loop;
     struct child *child;
-    const struct bench_setup *setup;
+    const struct bench_setup *setup;    /* NULL: nothing is to be set up yet */
     enum inputs inputs;
     uint64_t seed;
-    bool ready;
-    double seconds;             /* limit of the evaluation in flight */
-    executor_done done;         /* NULL: none in flight */
+    enum level level;
+    bool stale;                 /* READY with other inputs than those wanted */
+    bool climbing;              /* on its way; else it is where it shall be, or `failure` says why not */
+    int starts;                 /* workers that were started on this way */
+    struct err failure;
+    struct target target;
+    struct setup_answer answer;
+    json_t *evaluation;         /* wanted next; NULL: none, or in flight */
+    double seconds;             /* its limit */
+    executor_done done;         /* NULL: none wanted */
     void *ctx;
 };
 
-/* --- blocking requests --- */
+static void advance(struct executor *x);
 
-struct waiting {
-    bool over;
-    json_t *reply;
-    char text[1600];
-};
+/* --- ends --- */
 
-static void on_waited(void *ctx, const struct child_answer *a)
+static void finish(struct executor *x, const struct result *r, const char *text)
 {
-    struct waiting *w = ctx;
-    w->over = true;
-    if (a->reply) w->reply = json_incref(a->reply);
-    snprintf(w->text, sizeof w->text, "%s", a->text ? a->text : "");
+    executor_done done = x->done;
+    x->done = NULL;
+    done(x->ctx, r, text);
 }
 
-/* New reference in *reply, whose "ok" is true. */
-static status ask(struct executor *x, json_t *request, double seconds, const char *what, json_t **reply, struct err *e)
+static void fail_trial(struct executor *x, enum outcome outcome, const char *text)
 {
-    struct waiting w = {0};
-    if (!child_alive(x->child)) {
-        json_decref(request);
-        return err_set(e, LATHE_DEVICE, "the device worker died before %s", what);
-    }
-    child_send(x->child, request, seconds, on_waited, &w);
-    while (!w.over) uv_run(x->loop, UV_RUN_ONCE);
-    if (!w.reply) return err_set(e, LATHE_DEVICE, "the device worker failed while %s: %s", what, w.text);
-    if (json_is_true(json_object_get(w.reply, "ok"))) {
-        *reply = w.reply;
-        return LATHE_OK;
-    }
-    const char *error = json_string_value(json_object_get(w.reply, "error"));
-    int code = (int)json_integer_value(json_object_get(w.reply, "status"));
-    err_set(e, code > 0 && code < STATUS_COUNT ? (status)code : LATHE_DEVICE, "%s", error ? error : "no reason given");
-    json_decref(w.reply);
-    return e->code;
+    struct result r;
+    result_init(&r);
+    r.outcome = outcome;
+    snprintf(r.reason, sizeof r.reason, "%.1590s", text);
+    finish(x, &r, NULL);
+    result_free(&r);
 }
 
-static json_t *setup_request(const struct executor *x)
+/* The way ends here: x->failure says why. */
+static void give_up(struct executor *x)
 {
-    return json_pack("{s:s, s:o, s:s, s:I}", "op", "setup", "setup", bench_setup_to_json(x->setup), "inputs",
-                     inputs_name(x->inputs), "seed", (json_int_t)x->seed);
+    x->climbing = false;
+    json_decref(x->evaluation);
+    x->evaluation = NULL;
+    if (x->done) finish(x, NULL, x->failure.text);
 }
+
+/* --- the way up --- */
 
 static double number_of(const json_t *reply, const char *key)
 {
@@ -83,121 +81,59 @@ static void read_setup_answer(const json_t *reply, struct setup_answer *out)
     out->frobenius_limit = json_number_value(json_object_get(reply, "frobenius_limit"));
 }
 
-status executor_open(uv_loop_t *loop, const char *self, const char *device, struct executor **out,
-                     struct target *target, struct err *e)
+static const char *doing(const struct executor *x)
 {
-    const char *args[] = {"device", device, NULL};
-    struct executor *x = mem_zalloc(1, sizeof *x);
-    x->loop = loop;
-    x->child = child_new(loop, self, args);
-    json_t *reply = NULL;
-    status s = LATHE_DEVICE;
-    for (int attempt = 0; s && attempt < REVIVALS; attempt++) {
-        s = child_start(x->child, e);
-        if (s) break;
-        s = ask(x, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, "opening the device", &reply, e);
-        if (s && child_alive(x->child)) break;      /* its own answer is final; a killed worker is followed by another */
+    return x->level == CLOSED ? "opening the device" : x->level == OPEN ? "setting the problem up" : "making new inputs";
+}
+
+static status take_reply(struct executor *x, const json_t *reply)
+{
+    if (!json_is_true(json_object_get(reply, "ok"))) {
+        const char *error = json_string_value(json_object_get(reply, "error"));
+        int code = (int)json_integer_value(json_object_get(reply, "status"));
+        return err_set(&x->failure, code > 0 && code < STATUS_COUNT ? (status)code : LATHE_DEVICE, "%s",
+                       error ? error : "no reason given");
     }
-    if (!s) {
-        s = target_from_json(json_object_get(reply, "target"), target, e);
-        json_decref(reply);
-    }
-    if (s)
-        executor_close(x);
-    else
-        *out = x;
-    return s;
-}
-
-void executor_close(struct executor *x)
-{
-    if (!x) return;
-    child_free(x->child);
-    mem_free(x);
-}
-
-/* Sends set-up to a worker that has the device open. */
-static status send_setup(struct executor *x, struct setup_answer *out, struct err *e)
-{
-    json_t *reply;
-    status s = ask(x, setup_request(x), SETUP_SECONDS, "setting the problem up", &reply, e);
-    if (s) return s;
-    read_setup_answer(reply, out);
-    json_decref(reply);
-    x->ready = true;
-    return LATHE_OK;
-}
-
-/* Starts a fresh worker and brings it to `ready` (blocking). A worker killed on the way is followed by another; what it
- * reports itself is final. */
-static status revive(struct executor *x, struct setup_answer *out, struct err *e)
-{
-    status s = LATHE_OK;
-    for (int attempt = 0; attempt < REVIVALS; attempt++) {
-        json_t *reply;
-        child_kill(x->child);
-        x->ready = false;
-        s = child_start(x->child, e);
+    if (x->level == CLOSED) {
+        status s = target_from_json(json_object_get(reply, "target"), &x->target, &x->failure);
         if (s) return s;
-        s = ask(x, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, "opening the device again", &reply, e);
-        if (!s) {
-            json_decref(reply);
-            s = send_setup(x, out, e);
-        }
-        if (!s || child_alive(x->child)) return s;
+        x->level = OPEN;
+        return LATHE_OK;
     }
-    return s;
-}
-
-status executor_setup(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed,
-                      struct setup_answer *out, struct err *e)
-{
-    x->setup = setup;
-    x->inputs = inputs;
-    x->seed = seed;
-    status s = child_alive(x->child) ? send_setup(x, out, e) : LATHE_DEVICE;
-    return s && !child_alive(x->child) ? revive(x, out, e) : s;
-}
-
-status executor_inputs(struct executor *x, enum inputs inputs, uint64_t seed, struct setup_answer *out, struct err *e)
-{
-    x->inputs = inputs;
-    x->seed = seed;
-    if (!x->ready || !child_alive(x->child)) return revive(x, out, e);
-    json_t *reply;
-    json_t *request = json_pack("{s:s, s:s, s:I}", "op", "inputs", "inputs", inputs_name(inputs), "seed",
-                                (json_int_t)seed);
-    status s = ask(x, request, SETUP_SECONDS, "making new inputs", &reply, e);
-    if (s) return child_alive(x->child) ? s : revive(x, out, e);
-    read_setup_answer(reply, out);
-    json_decref(reply);
+    read_setup_answer(reply, &x->answer);
+    x->level = READY;
+    x->stale = false;
     return LATHE_OK;
 }
 
-/* --- evaluation --- */
-
-static void finish(struct executor *x, const struct result *r, const char *text)
+static void on_climbed(void *ctx, const struct child_answer *a)
 {
-    executor_done done = x->done;
-    x->done = NULL;
-    done(x->ctx, r, text);
+    struct executor *x = ctx;
+    if (a->reply) {
+        if (take_reply(x, a->reply)) {
+            give_up(x);         /* its own answer is final; a killed worker is followed by another */
+            return;
+        }
+    } else {
+        err_set(&x->failure, LATHE_DEVICE, "the device worker failed while %s: %s", doing(x), a->text ? a->text : "");
+        x->level = CLOSED;
+    }
+    advance(x);
 }
 
-static void fail_trial(struct executor *x, enum outcome outcome, const char *text)
+static json_t *setup_request(const struct executor *x)
 {
-    struct result r;
-    result_init(&r);
-    r.outcome = outcome;
-    snprintf(r.reason, sizeof r.reason, "%.1590s", text);
-    finish(x, &r, NULL);
-    result_free(&r);
+    if (x->level == READY)
+        return json_pack("{s:s, s:s, s:I}", "op", "inputs", "inputs", inputs_name(x->inputs), "seed", (json_int_t)x->seed);
+    return json_pack("{s:s, s:o, s:s, s:I}", "op", "setup", "setup", bench_setup_to_json(x->setup), "inputs",
+                     inputs_name(x->inputs), "seed", (json_int_t)x->seed);
 }
 
 static void on_evaluated(void *ctx, const struct child_answer *a)
 {
     struct executor *x = ctx;
     if (a->end != CHILD_REPLIED) {
-        x->ready = false;
+        x->level = CLOSED;
         if (a->end == CHILD_DIED) {
             fail_trial(x, OUTCOME_crash, a->text);
             return;
@@ -209,7 +145,7 @@ static void on_evaluated(void *ctx, const struct child_answer *a)
     }
     if (json_is_true(json_object_get(a->reply, "lost"))) {
         child_kill(x->child);
-        x->ready = false;
+        x->level = CLOSED;
     }
     struct result r;
     struct err e = {0};
@@ -226,21 +162,90 @@ static void on_evaluated(void *ctx, const struct child_answer *a)
     result_free(&r);
 }
 
+/* A fresh worker in place of one that is dead. False: there is none to be had. */
+static bool start(struct executor *x)
+{
+    x->level = CLOSED;
+    if (x->starts++ == REVIVALS) return false;
+    child_kill(x->child);
+    return !child_start(x->child, &x->failure);
+}
+
+static void advance(struct executor *x)
+{
+    x->climbing = true;
+    if (!child_alive(x->child) && !start(x)) {
+        give_up(x);
+        return;
+    }
+    if (x->level == CLOSED) {
+        child_send(x->child, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, on_climbed, x);
+    } else if (x->setup && (x->level == OPEN || x->stale)) {
+        child_send(x->child, setup_request(x), SETUP_SECONDS, on_climbed, x);
+    } else {
+        x->climbing = false;
+        x->failure.code = LATHE_OK;
+        if (!x->evaluation) return;
+        json_t *request = json_pack("{s:s, s:o}", "op", "evaluate", "evaluation", x->evaluation);
+        x->evaluation = NULL;
+        child_send(x->child, request, x->seconds, on_evaluated, x);
+    }
+}
+
+/* --- what is wanted --- */
+
+static void climb(struct executor *x)
+{
+    x->starts = 0;
+    x->failure = (struct err){0};
+    advance(x);
+}
+
+struct executor *executor_open(uv_loop_t *loop, const char *self, const char *device, const char *name)
+{
+    const char *args[] = {"device", device, name, NULL};
+    struct executor *x = mem_zalloc(1, sizeof *x);
+    x->loop = loop;
+    x->child = child_new(loop, self, args);
+    climb(x);
+    return x;
+}
+
+void executor_close(struct executor *x)
+{
+    if (!x) return;
+    child_free(x->child);
+    json_decref(x->evaluation);
+    mem_free(x);
+}
+
+void executor_prepare(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed)
+{
+    if (setup) x->setup = setup;
+    if (setup && x->level == READY) x->level = OPEN;
+    x->inputs = inputs;
+    x->seed = seed;
+    x->stale = true;
+    climb(x);
+}
+
+status executor_wait(struct executor *x, struct err *e)
+{
+    while (x->climbing) uv_run(x->loop, UV_RUN_ONCE);
+    if (x->failure.code) *e = x->failure;
+    return x->failure.code;
+}
+
+const struct target *executor_target(const struct executor *x) { return &x->target; }
+const struct setup_answer *executor_answer(const struct executor *x) { return &x->answer; }
+
 void executor_evaluate(struct executor *x, const struct evaluation *v, double seconds, executor_done done, void *ctx)
 {
     x->done = done;
     x->ctx = ctx;
     x->seconds = seconds;
-    if (!x->ready || !child_alive(x->child)) {
-        struct err e = {0};
-        struct setup_answer unused;
-        if (revive(x, &unused, &e)) {
-            finish(x, NULL, e.text);
-            return;
-        }
-    }
-    json_t *request = json_pack("{s:s, s:o}", "op", "evaluate", "evaluation", evaluation_to_json(v));
-    child_send(x->child, request, seconds, on_evaluated, x);
+    x->evaluation = evaluation_to_json(v);
+    climb(x);
 }
 
 bool executor_busy(const struct executor *x) { return x->done != NULL; }
@@ -283,6 +288,9 @@ status executor_evaluate_wait(struct executor *x, const struct evaluation *v, do
 void executor_cancel(struct executor *x)
 {
     x->done = NULL;
+    x->climbing = false;
+    json_decref(x->evaluation);
+    x->evaluation = NULL;
     child_kill(x->child);
-    x->ready = false;
+    x->level = CLOSED;
 }

@@ -1,5 +1,6 @@
-/* executor.h: the device worker as the coordinator sees it: set up once, then one evaluation at a time; a worker that
- * dies, hangs or damaged its memory is replaced and set up again, and only its own trial pays. */
+/* executor.h: a device worker as the coordinator sees it: set up once, then one evaluation at a time; a worker that
+ * dies, hangs or damaged its memory is replaced and set up again, and only its own trial pays. Nothing blocks but
+ * executor_wait and executor_evaluate_wait, so several executors of one loop work side by side. */
 #ifndef LATHE_TRIAL_EXECUTOR_H
 #define LATHE_TRIAL_EXECUTOR_H
 
@@ -8,27 +9,32 @@
 
 struct executor;
 
-/* Starts a worker and opens the device (blocking). target: filled, toolchain left empty. */
-status executor_open(uv_loop_t *loop, const char *self, const char *device, struct executor **out,
-                     struct target *target, struct err *e);
+/* Starts a worker that opens the device: executor_wait tells how that went. name: stands in its command line, for `ps`. */
+struct executor *executor_open(uv_loop_t *loop, const char *self, const char *device, const char *name);
 void executor_close(struct executor *x);
 
-/* Sets the problem up (blocking). setup is borrowed until the executor is closed. Gives the reference used, the float32
- * GEMM's own error (NaN if unknown), the limit, of the inputs that are timed; for scaled inputs its largest error over
- * its scale, and the limit on that (else NaN). */
+/* Gives the reference used, the float32 GEMM's own error (NaN if unknown), the limit, of the inputs that are timed; for
+ * scaled inputs its largest error over its scale, and the limit on that (else NaN). */
 struct setup_answer {
     char reference[16];
     double sgemm_error, frobenius_limit, sgemm_scaled, scaled_limit;
     char blind[160];                /* bench_blind: an output that tells no products apart; "" if none */
 };
-status executor_setup(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed,
-                      struct setup_answer *out, struct err *e);
-/* Makes new inputs (blocking); a replaced worker uses these from then on. */
-status executor_inputs(struct executor *x, enum inputs inputs, uint64_t seed, struct setup_answer *out, struct err *e);
+
+/* Begins to set the problem up with these inputs. setup is borrowed until the executor is closed; NULL: the problem that
+ * was set up before, with other inputs. A replaced worker has the same from then on. */
+void executor_prepare(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed);
+/* Waits until the device is open, and set up if that was asked for. What the worker reports itself is final; one that
+ * dies is followed by another, a few times. */
+status executor_wait(struct executor *x, struct err *e);
+/* As the device described itself when it was opened; toolchain empty. */
+const struct target *executor_target(const struct executor *x);
+/* Of the last preparation that executor_wait waited for. */
+const struct setup_answer *executor_answer(const struct executor *x);
 
 /* result is borrowed during the call; NULL result: the device cannot be used any more, `text` says why. */
 typedef void (*executor_done)(void *ctx, const struct result *r, const char *text);
-/* One at a time. seconds: limit for the evaluation, beyond which the outcome is `timeout`. */
+/* One at a time, on a device that is set up. seconds: limit for the evaluation, beyond which the outcome is `timeout`. */
 void executor_evaluate(struct executor *x, const struct evaluation *v, double seconds, executor_done done, void *ctx);
 bool executor_busy(const struct executor *x);
 /* The same, blocking. stop (may be NULL) is asked at every turn of the loop; true cancels: LATHE_INTERRUPTED, no result. */

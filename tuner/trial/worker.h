@@ -1,4 +1,5 @@
-/* worker.h: the children. The same binary, started as `lathe worker compile` or `lathe worker device NAME`.
+/* worker.h: the children. The same binary, started as `lathe worker compile` or `lathe worker device HANDLE NAME`,
+ * where NAME is for who looks at processes.
  *
  * Protocol: one JSON object a line, requests on file descriptor 3, replies on 4; each request gets one reply, in order.
  * A worker ends at end of file, and dies with its parent. Nothing it prints on 1 or 2 is part of the protocol.

@@ -1,0 +1,92 @@
+# devices.bats: one campaign on several devices of one kind. Two host workers stand for two GPUs.
+load helper
+load hold
+
+@test "two devices share the trials; each has its baselines and its final" {
+    local run="--size M=5 --kernel plain --device host,host --strategy exhaustive --trials 32 --top 3"
+    lathe tune tiny $run --db p.db --quiet >out
+    grep -q "^devices: host [0-9]* trials, host (2) [0-9]* trials$" out
+    grep -q "^cold ms on each device:" out
+    lathe show 1 --db p.db | grep -q "^cold ms on each device:"
+    lathe show 1 --db p.db --json >shown
+    [ "$(json shown "json_extract(j, '$.devices[0].name') || json_extract(j, '$.devices[1].name')")" = "hosthost (2)" ]
+    [ "$(json shown "json_extract(j, '$.devices[0].trials') + json_extract(j, '$.devices[1].trials')")" -gt 8 ]
+    [ "$(sql "SELECT count(DISTINCT device_position) FROM trial WHERE number > 0 AND outcome = 'ok'")" = 2 ]
+    # a baseline on each, under numbers of their own, and speed-ups over one's own device
+    [ "$(sql "SELECT group_concat(number || ' ' || ran_on, ', ') FROM
+              (SELECT * FROM trial_report WHERE number <= 0 ORDER BY number DESC)")" = "0 host, -1 host (2)" ]
+    [ "$(sql "SELECT count(*) FROM trial_report t JOIN trial_report b ON b.ran_on = t.ran_on AND b.number <= 0
+              WHERE t.number > 0 AND t.cold_ms IS NULL AND abs(t.speedup - b.time_ms / t.time_ms) > 1e-9")" = 0 ]
+    # the three leaders and the baseline were measured by both; places follow from the first
+    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM measurement WHERE regime = 'cold' AND device_position = 0
+              UNION ALL SELECT count(*) FROM measurement WHERE regime = 'cold' AND device_position = 1)")" = 4,4 ]
+    [ "$(sql "SELECT count(*) FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'cold'
+              AND m.device_position = 0 WHERE t.final_rank IS NOT NULL AND t.score_ms = m.median_ms")" = 3 ]
+    [ "$(sql "SELECT group_concat(final_rank) FROM (SELECT final_rank FROM trial WHERE final_rank ORDER BY score_ms)")" = 1,2,3 ]
+}
+
+@test "the same seed proposes the same, however the devices share it, and it can be resumed" {
+    local run="--size M=5 --kernel plain --device host,host --strategy random --seed 5 --top 0"
+    lathe tune tiny $run --trials 30 --db whole.db --quiet >/dev/null
+    lathe tune tiny $run --trials 12 --db p.db --quiet >/dev/null
+    lathe tune --resume 1 --trials 30 --db p.db --quiet >/dev/null
+    local same="SELECT group_concat(configuration, ';') FROM (SELECT configuration FROM trial WHERE number > 0 ORDER BY number)"
+    [ "$(sqlite3 whole.db "$same")" = "$(sqlite3 p.db "$same")" ]
+    [ "$(sql "SELECT json_extract(request, '$.device') || resumed FROM campaign")" = host,host1 ]
+    fails 2 "--device: a campaign that is resumed" lathe tune --resume 1 --device host --trials 31 --db p.db
+}
+
+@test "both are on work at the same time" {
+    order "device device" never
+    begin --device host,host --time-limit 600
+    # two workers wait in their kernels, and neither is done: only a pool can come to that
+    until_true 60 eval '[ "$(sql "SELECT count(DISTINCT device_position) FROM trial
+        WHERE outcome = '"'in_flight'"' AND attempts = 1" 2>/dev/null)" = 2 ]'
+    all="$(descendants "$pid")"
+    kill -s INT "$pid"
+    sleep 0.2
+    kill -s INT "$pid" 2>/dev/null || true
+    ends
+    leaves_nothing
+}
+
+@test "a device whose worker is killed loses one trial; the other goes on meanwhile" {
+    order "device never never never" never
+    begin --device host,host --time-limit 600
+    until_true 60 test -e held
+    until_true 60 ended 3                   # by the other one
+    kill -KILL $(worker device | head -n 1) $(worker device | tail -n 1)
+    ends
+    cat log
+    [ "$code" -eq 0 ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE outcome = 'crash'")" = 1 ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE outcome = 'ok'")" = 4 ]
+}
+
+@test "a device that fails on what was right before is taken out, and the campaign goes on with the other" {
+    touch second                            # the second worker alone is broken
+    order never breaks "device never never never never" never
+    begin --device host,host --time-limit 600
+    until_true 60 test -e held              # the first is occupied, so the second has the rest until it is taken out
+    until_true 60 eval '[ "$(sql "SELECT count(*) FROM campaign_worker WHERE taken_out IS NOT NULL" 2>/dev/null)" = 1 ]'
+    kill -KILL $(worker device)
+    ends
+    cat log
+    [ "$code" -eq 0 ]
+    grep -q "host (2) is taken out: it failed three times in a row on a configuration that was right before (trial 1; " log
+    grep -q "the campaign goes on without it" log
+    [ "$(sql "SELECT name FROM campaign_worker WHERE taken_out LIKE 'it failed three times in a row%'")" = "host (2)" ]
+    [[ "$(sql "SELECT note FROM campaign")" == "host (2) is taken out: it failed three times"* ]]
+    [ "$(sql "SELECT count(*) FROM trial WHERE device_position = 1 AND outcome = 'crash' AND number > 0")" = 3 ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE device_position = 0 AND outcome = 'ok' AND number > 0")" -ge 3 ]
+    "$LATHE_BIN" show 1 --db p.db | grep -q "host (2) 3 trials (taken out)"
+}
+
+@test "devices that cannot be one pool are refused" {
+    local run="tiny --size M=5 --trials 1 --db p.db"
+    fails 4 "cuda:0: no CUDA driver" lathe tune $run --device host,cuda:0
+    fails 2 "cuda:1 is given twice" lathe tune $run --device cuda:1,cuda:1
+    fails 2 "no device ''" lathe tune $run --device host,
+    fails 4 "cuda:all: there is no GPU here" lathe tune $run --device cuda:all
+    fails 2 "verifying takes one device" lathe verify tiny --kernel plain --size M=5 --device host,host
+}
