@@ -15,6 +15,7 @@ commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 
         case $line in
             "lathe compare"* | "lathe tune-strategy"*) line="${line/ test/ $TREE/test}" ;;
             "lathe tune --resume"*) line="${line/--trials 400/--trials 6}" ;;
+            "lathe tune"*cuda:all*) line="${line/cuda:all/host,host} --size M=8,N=16,K=32"; line="${line/--seconds 60/--trials 4}" ;;
             "lathe tune"*"--size"*) line="${line/--seconds 60/--trials 3} --device host" ;;
             "lathe tune"*) line="${line/--trials 300/--trials 4} --device host --size M=8,N=16,K=32" ;;
             "lathe verify"*) line="$line --device host" ;;

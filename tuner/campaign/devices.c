@@ -116,6 +116,8 @@ void devices_close(struct campaign *c)
         struct pool_device *d = &c->devices[i];
         executor_close(d->executor);
         evaluation_free(&d->check);
+        result_free(&d->again);
+        sb_free(&d->check_why);
         mem_free(d->lost);
     }
     mem_free(c->devices);

@@ -25,7 +25,6 @@ static void on_timed(void *ctx, const struct result *r, const char *text)
 {
     struct pool_device *d = ctx;
     struct err unread;
-    result_init(&d->again);
     if (!r) {
         if (!d->lost) d->lost = mem_strdup(text);
         return;
@@ -38,6 +37,7 @@ static void on_timed(void *ctx, const struct result *r, const char *text)
 static status begin(struct pool_device *d, struct leader *l, struct err *e)
 {
     struct evaluation v;
+    result_init(&d->again);
     status s = leader_open(d->campaign, l, &v, e);
     v.measure = true;
     v.options = campaign_trial_options(d->campaign);
