@@ -9,6 +9,8 @@
 #include <lauxlib.h>
 #include <string.h>
 
+enum { KERNELS_NAMED = 128 };           /* that a message looks for a near name in */
+
 static const char STRATEGY_KEY = 's';   /* its address is the registry key of the struct strategy */
 static const char THREAD_KEY = 't';     /* of its coroutine */
 
@@ -41,6 +43,34 @@ int strategy_unknown(lua_State *L, const char *what, const char *name, const cha
     }
     luaL_pushresult(&b);
     return luaL_error(L, "%s '%s'; known: %s", what, name, lua_tostring(L, -1));
+}
+
+int strategy_word(lua_State *L, const char *what, const char *name, const char *const *words, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, words[i]) == 0)
+            return i;
+    return strategy_unknown(L, what, name, words, n);
+}
+
+int strategy_kernel(lua_State *L, const struct strategy *s, const char *name)
+{
+    const char *names[KERNELS_NAMED];
+    for (int i = 0; i < s->nspaces; i++) {
+        names[i < KERNELS_NAMED ? i : 0] = space_kernel(s->spaces[i])->name;
+        if (strcmp(space_kernel(s->spaces[i])->name, name) == 0)
+            return i;
+    }
+    return strategy_unknown(L, "there is no kernel", name, names, s->nspaces < KERNELS_NAMED ? s->nspaces : 1);
+}
+
+int strategy_method(lua_State *L, const char *what, const luaL_Reg *methods, int n)
+{
+    const char *names[METHODS_MAX];
+    for (int i = 0; i < n; i++)
+        names[i] = methods[i].name;
+    lua_pushcfunction(L, methods[strategy_word(L, what, luaL_checkstring(L, 2), names, n)].func);
+    return 1;
 }
 
 const char *strategy_describe(lua_State *L, struct strategy *s, int at)

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "search/lua/lua_host.h"
 #include "search/strategy/strategy.h"
+#include <lauxlib.h>
 
 struct strategy {
     struct lua_host *host;
@@ -64,6 +65,13 @@ void config_push_value(lua_State *L, struct value v);
 
 /* Raises: unknown `what` 'name', with the nearest of the candidates. */
 int strategy_unknown(lua_State *L, const char *what, const char *name, const char *const *candidates, int n);
+/* The place of a name among words; raises what strategy_unknown does if it is none of them. */
+int strategy_word(lua_State *L, const char *what, const char *name, const char *const *words, int n);
+/* The place of the kernel of that name; raises if there is none. */
+int strategy_kernel(lua_State *L, const struct strategy *s, const char *name);
+/* An object's __index: pushes the method that argument 2 names, returns 1; raises: `what` 'name'. */
+enum { METHODS_MAX = 16 };
+int strategy_method(lua_State *L, const char *what, const luaL_Reg *methods, int n);
 /* "nil", "a table", "the string 'x'": in the scratch buffer. */
 const char *strategy_describe(lua_State *L, struct strategy *s, int at);
 

@@ -94,14 +94,11 @@ static enum acquisition check_acquisition(lua_State *L)
     static const char *const kinds[] = {"ei", "lcb", "mean"}; /* in the order of enum acquisition */
     lua_rawgeti(L, 2, 1);
     const char *kind = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-    for (int i = 0; i < 3 && kind; i++)
-        if (strcmp(kind, kinds[i]) == 0) {
-            lua_pop(L, 1);
-            return (enum acquisition)i;
-        }
     if (!kind)
         kind = strategy_describe(L, strategy_of(L), lua_gettop(L));
-    return (enum acquisition)strategy_unknown(L, "model:propose: the first is an acquisition, not", kind, kinds, 3);
+    int at = strategy_word(L, "model:propose: the first is an acquisition, not", kind, kinds, 3);
+    lua_pop(L, 1);
+    return (enum acquisition)at;
 }
 
 static int model_method_propose(lua_State *L)
@@ -168,18 +165,11 @@ static const luaL_Reg methods[] = {
     {"tell", model_method_tell},     {"predict", model_method_predict}, {"left", model_method_left},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
+_Static_assert((int)METHODS <= (int)METHODS_MAX, "strategy_method");
 
 static int model_index(lua_State *L)
 {
-    const char *name = luaL_checkstring(L, 2), *names[METHODS];
-    for (int i = 0; i < METHODS; i++) {
-        names[i] = methods[i].name;
-        if (strcmp(name, names[i]) == 0) {
-            lua_pushcfunction(L, methods[i].func);
-            return 1;
-        }
-    }
-    return strategy_unknown(L, "a model has no field", name, names, METHODS);
+    return strategy_method(L, "a model has no field", methods, METHODS);
 }
 
 static int model_gc(lua_State *L)
@@ -197,18 +187,9 @@ static int model_gc(lua_State *L)
 static int kernel_field(lua_State *L, const struct strategy *s, const char *what)
 {
     const char *name = lua_getfield(L, 1, "kernel") == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-    const char *names[64];
-    int n = 0, found = s->nspaces == 1 && lua_isnil(L, -1) ? 0 : -1;
-    for (int i = 0; i < s->nspaces; i++) {
-        if (n < 64)
-            names[n++] = space_kernel(s->spaces[i])->name;
-        if (name && strcmp(space_kernel(s->spaces[i])->name, name) == 0)
-            found = i;
-    }
-    if (found < 0 && !name)
+    if (!name && !(s->nspaces == 1 && lua_isnil(L, -1)))
         return luaL_error(L, "%s { kernel = NAME }: there are %d kernels; name one", what, s->nspaces);
-    if (found < 0)
-        return strategy_unknown(L, "there is no kernel", name, names, n);
+    int found = name ? strategy_kernel(L, s, name) : 0;
     lua_pop(L, 1);
     return found;
 }

@@ -7,20 +7,12 @@
 #include <string.h>
 
 #define SPACE "space"
-enum { CANDIDATES_MAX = 128 };
 
 /* The optional name of a kernel; -1: all of them. */
 static int optional_kernel(lua_State *L, const struct strategy *s, int arg)
 {
-    const char *names[CANDIDATES_MAX], *name = luaL_optstring(L, arg, NULL);
-    if (!name)
-        return -1;
-    for (int i = 0; i < s->nspaces; i++) {
-        names[i < CANDIDATES_MAX ? i : 0] = space_kernel(s->spaces[i])->name;
-        if (strcmp(space_kernel(s->spaces[i])->name, name) == 0)
-            return i;
-    }
-    return strategy_unknown(L, "there is no kernel", name, names, s->nspaces < CANDIDATES_MAX ? s->nspaces : 1);
+    const char *name = luaL_optstring(L, arg, NULL);
+    return name ? strategy_kernel(L, s, name) : -1;
 }
 
 static struct strategy *check_self(lua_State *L)
@@ -116,10 +108,7 @@ static int method_index(lua_State *L)
 static enum neighbourhood check_kind(lua_State *L, const char *name)
 {
     static const char *const kinds[] = {"adjacent", "hamming"}; /* in the order of enum neighbourhood */
-    int kind = strcmp(name, kinds[1]) == 0;
-    if (strcmp(name, kinds[kind]) != 0)
-        strategy_unknown(L, "neighbours are adjacent or hamming, not", name, kinds, 2);
-    return (enum neighbourhood)kind;
+    return (enum neighbourhood)strategy_word(L, "neighbours are adjacent or hamming, not", name, kinds, 2);
 }
 
 static int method_neighbours(lua_State *L)
@@ -247,18 +236,11 @@ static const luaL_Reg methods[] = {
     {"repair", method_repair},
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
+_Static_assert((int)METHODS <= (int)METHODS_MAX, "strategy_method");
 
 static int space_object_index(lua_State *L)
 {
-    const char *name = luaL_checkstring(L, 2), *names[METHODS];
-    for (int i = 0; i < METHODS; i++) {
-        names[i] = methods[i].name;
-        if (strcmp(name, names[i]) == 0) {
-            lua_pushcfunction(L, methods[i].func);
-            return 1;
-        }
-    }
-    return strategy_unknown(L, "space has no field", name, names, METHODS);
+    return strategy_method(L, "space has no field", methods, METHODS);
 }
 
 void space_object_push(lua_State *L)

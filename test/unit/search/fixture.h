@@ -12,6 +12,12 @@
 
 #include <cmocka.h>
 
+#define assert_contains(text, part)                                                                                    \
+    do {                                                                                                               \
+        if (!strstr(text, part))                                                                                       \
+            fail_msg("'%s' does not contain '%s'", text, part);                                                        \
+    } while (0)
+
 static struct err fixture_err;
 
 /* kernels: the text of each kernel's own fields, "params = { ... }, constraints = { ... }"; they are named k1, k2, ...
