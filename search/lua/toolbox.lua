@@ -296,6 +296,31 @@ function search:nearest(x)
   return self.space:repair(wanted)
 end
 
+-- moving_points(options, population, least): the options of a strategy that moves points, with two more: population,
+-- how many they are, by default and at least, and batch.
+function M.strategy.moving_points(options, population, least)
+  local words = M.strategy
+  options.population = words.integer { population, min = least, max = 100000, help = "points" }
+  options.batch = words.integer { 4, min = 1, max = 100000, help = "points that move at once" }
+  return options
+end
+
+-- search:move(n, batch, go, arrive): moves points 1 .. n, `batch` at once. go(k) is the vector that point k moves to;
+-- arrive(k, result, x) is told what is there: of the nearest configuration, or of one beside it where that is known, and
+-- then x is that one's vector. Where nothing is left some do not arrive.
+function search:move(n, batch, go, arrive)
+  for first = 1, n, batch do
+    local vectors, list = {}, {}
+    for k = first, math.min(first + batch - 1, n) do
+      vectors[#vectors + 1] = go(k)
+      list[#list + 1] = self:nearest(vectors[#vectors])
+    end
+    for k, result in ipairs(self:try_all(self:novel(list))) do
+      arrive(first + k - 1, result, result.config == list[k] and vectors[k] or self:vector(result.config))
+    end
+  end
+end
+
 -- search:latin(n): n configurations that spread over every axis, none known, each once; fewer where fewer are left.
 -- Each axis is cut into n parts, and each part is used once (Latin hypercube sampling: McKay, Beckman, Conover,
 -- Technometrics 21 (1979) 239-245).

@@ -9,15 +9,13 @@
 return strategy {
   name = "firefly",
   summary = "fireflies: points fly toward brighter ones, the near ones most",
-  options = {
-    population = integer { 16, min = 1, max = 100000, help = "fireflies" },
-    batch = integer { 4, min = 1, max = 100000, help = "fireflies that fly at once" },
+  options = moving_points({
     pull = number { 1, min = 0, max = 2, help = "share of the way to one that is very near" },
     absorption = number { 0.3, min = 0, max = 1000, help = "how fast the pull falls with distance" },
     random = number { 0.3, min = 0, max = 1, help = "random part of a flight at first, a share of each range" },
     cooling = number { 0.8, min = 0, max = 1, help = "what is left of the random part after a round" },
     rounds = integer { 10, min = 1, max = 100000, help = "of flights, before all but the brightest start elsewhere" },
-  },
+  }, 16, 1),
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
       local axes, flies = search:axes(), {}
@@ -42,25 +40,15 @@ return strategy {
       end
 
       -- Where they are, and what is there.
-      local function settle(k, result, x)
-        flies[k] = { x = x or search:vector(result.config), result = result }
-      end
+      local function settle(k, result, x) flies[k] = { x = x, result = result } end
 
       while true do
         local brightest = flies[1] and search:best()
-        for k, result in ipairs(search:begin(opt.population)) do settle(k, result) end
-        if brightest then settle(1, brightest) end
+        for k, result in ipairs(search:begin(opt.population)) do settle(k, result, search:vector(result.config)) end
+        if brightest then settle(1, brightest, search:vector(brightest.config)) end
         for round = 0, opt.rounds - 1 do
-          for first = 1, #flies, opt.batch do
-            local flights, list = {}, {}
-            for k = first, math.min(first + opt.batch - 1, #flies) do
-              flights[#flights + 1] = fly(flies[k], opt.random * opt.cooling ^ round)
-              list[#list + 1] = search:nearest(flights[#flights])
-            end
-            for k, result in ipairs(search:try_all(search:novel(list))) do
-              settle(first + k - 1, result, result.config == list[k] and flights[k])
-            end
-          end
+          local noise = opt.random * opt.cooling ^ round
+          search:move(#flies, opt.batch, function(k) return fly(flies[k], noise) end, settle)
         end
       end
     end)

@@ -9,55 +9,43 @@
 return strategy {
   name = "pso",
   summary = "particle swarm: particles fly toward their own best and the best of all",
-  options = {
-    particles = integer { 16, min = 1, max = 100000, help = "of the swarm" },
-    batch = integer { 4, min = 1, max = 100000, help = "particles that fly at once" },
+  options = moving_points({
     inertia = number { 0.5, min = 0, max = 1, help = "share of the velocity that is kept" },
     own = number { 1.5, min = 0, max = 4, help = "pull of the particle's own best" },
     all = number { 1.5, min = 0, max = 4, help = "pull of the swarm's best" },
     patience = integer { 80, min = 1, max = 1000000, help = "trials without a new best before a new swarm" },
-  },
+  }, 16, 1),
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
       local axes, swarm, best, idle = search:axes(), {}, nil, 0
 
       local function fly(p)
+        local x = {}
         for i = 1, #axes do
           p.v[i] = opt.inertia * p.v[i] + opt.own * math.random() * (p.best.x[i] - p.x[i])
                    + opt.all * math.random() * (best.x[i] - p.x[i])
-          p.x[i] = p.x[i] + p.v[i]
+          x[i] = p.x[i] + p.v[i]
         end
-        search:clip(p.x)
+        return search:clip(x)
       end
 
-      local function saw(p, result)
-        if not p.best or result:better_than(p.best.result) then
-          p.best = { x = table.move(p.x, 1, #p.x, 1, {}), result = result }
-        end
+      local function arrive(p, result, x)
+        p.x = x
+        if not p.best or result:better_than(p.best.result) then p.best = { x = x, result = result } end
         idle = idle + 1
         if not best or result:better_than(best.result) then best, idle = p.best, 0 end
       end
 
       while true do
         best, idle = nil, 0
-        for k, result in ipairs(search:begin(opt.particles)) do
-          swarm[k] = { x = search:vector(result.config), v = {} }
+        for k, result in ipairs(search:begin(opt.population)) do
+          swarm[k] = { v = {} }
           for i, axis in ipairs(axes) do swarm[k].v[i] = (math.random() - 0.5) * 0.5 * #axis.values end
-          saw(swarm[k], result)
+          arrive(swarm[k], result, search:vector(result.config))
         end
         while idle < opt.patience do
-          for first = 1, #swarm, opt.batch do
-            local list = {}
-            for k = first, math.min(first + opt.batch - 1, #swarm) do
-              fly(swarm[k])
-              list[#list + 1] = search:nearest(swarm[k].x)
-            end
-            for k, result in ipairs(search:try_all(search:novel(list))) do
-              local p = swarm[first + k - 1]
-              if result.config ~= list[k] then p.x = search:vector(result.config) end
-              saw(p, result)
-            end
-          end
+          search:move(#swarm, opt.batch, function(k) return fly(swarm[k]) end,
+                      function(k, result, x) arrive(swarm[k], result, x) end)
         end
       end
     end)

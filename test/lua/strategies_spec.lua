@@ -37,7 +37,7 @@ end
 -- How many configurations a strategy may ask for at once in a kernel.
 local function most_at_once(opt)
   local most = 16                       -- what the arms of a bandit start with
-  for _, name in ipairs { "batch", "starts", "samples", "population", "children", "particles" } do
+  for _, name in ipairs { "batch", "starts", "samples", "population", "children" } do
     most = math.max(most, rawget(opt, name) or 0)
   end
   return most
@@ -56,7 +56,7 @@ for _, case in ipairs {
   { "annealing" }, { "annealing", "kind=hamming", "starts=1", "trials=5", "hot=1000" },
   { "genetic" }, { "genetic", "population=2", "children=1", "mutation=0" }, { "genetic", "mutation=1" },
   { "differential_evolution" }, { "differential_evolution", "base=random", "population=4", "batch=1" },
-  { "differential_evolution", "base=current", "weight=0", "crossover=0", "batch=1000" },
+  { "differential_evolution", "base=current", "weight=0", "dither=0", "crossover=0", "batch=1000" },
   { "dual_annealing" }, { "dual_annealing", "starts=1", "trials=3", "visit=1.1", "kind=hamming", "batch=1" },
   { "dual_annealing", "visit=2.99", "hot=1000" },
   { "firefly" }, { "firefly", "population=1", "batch=1", "rounds=1" }, { "firefly", "pull=0", "random=0" },
@@ -65,7 +65,7 @@ for _, case in ipairs {
                   "firefly=true", "local=true" },
   { "portfolio" }, { "portfolio", "patience=0", "batch=9" }, { "portfolio", "patience=1000000", "batch=3" },
   { "transfer" }, { "transfer", "then=local", "batch=8" }, { "transfer", "then=exhaustive", "count=0", "batch=2" },
-  { "pso" }, { "pso", "particles=1", "batch=1" }, { "pso", "inertia=0", "own=0", "all=0", "particles=1000" },
+  { "pso" }, { "pso", "population=1", "batch=1" }, { "pso", "inertia=0", "own=0", "all=0", "population=1000" },
 } do
   describe(table.concat(case, " "), function()
     local strategy, options = mock.load(case[1]), { table.unpack(case, 2) }

@@ -197,6 +197,28 @@ describe("a search", function()
     end)
   end)
 
+  it("moves points, so many at once, and says where each is: beside what is known already", function()
+    local space, together = grid(9, 9), 0
+    in_search(space, function(search)
+      local try_all = search.try_all
+      function search.try_all(self, list)
+        together = math.max(together, #list)
+        return try_all(self, list)
+      end
+      local known, arrived = search:nearest { 4, 4 }, {}
+      search:try(known)
+      search:move(5, 2, function(k) return k == 3 and { 4, 4 } or { k + 0.2, 1 } end, function(k, result, x)
+        assert.is_true(search.known[result.config] == result)
+        arrived[k] = { result = result, x = x }
+      end)
+      assert.are.equal(5, #arrived)
+      assert.are.equal(2, together)
+      assert.are.same({ 2.2, 1 }, arrived[2].x)                 -- the point itself, not its configuration's vector
+      assert.are.equal(1, parameters_changed(known, arrived[3].result.config))
+      assert.are.same(search:vector(arrived[3].result.config), arrived[3].x)
+    end)
+  end)
+
   it("kicks as many parameters as it is told", function()
     local space = grid(6, 6, 6, 6)
     in_search(space, function(search)
