@@ -266,6 +266,8 @@ static int find_value(lua_State *L, struct strategy *s, const struct param *p)
     sb_addf(b, "%s=", p->name);
     if (v.type == VALUE_NONE)
         sb_addf(b, "(a %s)", luaL_typename(L, -1));
+    else if (v.type == VALUE_STRING && p->type != VALUE_STRING)
+        sb_addf(b, "'%.60s' (a string)", v.s);
     else
         value_print(b, v);
     sb_add(b, " is not a value of the parameter; expected one of ");

@@ -105,6 +105,47 @@ J
     fails 7 "the compressed data end in the middle" replay cut.json.gz --db none
 }
 
+# proposing BODY: a replay by a strategy whose run(tune, space) is this
+proposing() {
+    echo "return strategy { name = 's', summary = '', run = function(tune, space) $1 end }" >s.lua
+    split replay "$PNPOLY" --db none --strategy s.lua --trials 50 --json
+}
+
+@test "what a strategy may propose: floats that are whole; and what it may not" {
+    local rest="tile_size = 1, between_method = 0, use_method = 0 }"
+    proposing "for _, x in ipairs { 32, 32.0 } do tune.evaluate { block_size_x = x, $rest end"
+    [ "$status" -eq 0 ]
+    [[ "$out" == *'"trials": 1,'* ]]
+    local value
+    for value in 32.5 0/0 math.huge 2^63 "'32'" "{}" true; do
+        proposing "tune.evaluate { block_size_x = $value, $rest"
+        echo "$value: $errors"
+        [ "$status" -eq 3 ]
+        [[ "$errors" == *"tune.evaluate: the table is no configuration: block_size_x="*" is not a value of the parameter"* ]]
+    done
+    proposing "while true do tune.evaluate(space:at(1)) end"
+    [ "$status" -eq 0 ]
+    [[ "$out" == *'"trials": 1,'* ]]
+    [[ "$errors" == *"the strategy proposed nothing new for a long time: ended"* ]]
+    echo '{"tune_params_keys": ["a", "b"], "cache": {"1": {"a": 1, "b": 1, "time": 1}, "2": {"a": 2, "b": 2, "time": 2}}}' >two.json
+    echo "return strategy { name = 's', summary = '', run = function(tune, space)
+        while true do tune.evaluate { a = 1, b = 2 } end end }" >s.lua
+    split replay two.json --db none --strategy s.lua --trials 9
+    [ "$status" -eq 1 ]
+    [[ "$out" == *"9 trials in 0 s of recorded time: constraint 9"* ]]
+    [[ "$errors" == *"none of the 9 configurations tried is valid in the recording"* ]]
+}
+
+@test "a file that is much larger than the memory that it may take" {
+    [ -z "${LATHE_SANITIZE:-}" ] || skip "a sanitized program takes all addresses"
+    { printf '{"log": ['; yes '1, ' | head -c 96000000; echo '0], "tune_params_keys": ["a"],'
+      echo '"cache": {"1": {"a": 1, "time": 4}}}'; } >large.json
+    split bash -c "ulimit -v 64000; '$LATHE_BIN' recording large.json"
+    echo "$errors"
+    [ "$status" -eq 0 ]
+    [[ "$out" == *"1 configurations: ok 1"* ]]
+}
+
 @test "nothing valid is exit code 1; one point is a space" {
     echo '{"tune_params_keys": ["a"], "cache": {"1": {"a": 1, "time": "InvalidConfig"}}}' >failed.json
     split replay failed.json --db none

@@ -43,7 +43,10 @@ static void test_tables_that_are_no_configuration(void **state)
         "has(why { kernel = 'k2', V = 1, W = 1 }, 'V != W: 1 != 1')\n"
         "has(why { kernel = 'k2', V = 1 }, 'parameter W of kernel k2 is missing')\n"
         "has(why { kernel = 'k2', V = 3, W = 1 }, 'V=3 is not a value of the parameter; expected one of 1, 2, 4')\n"
-        "has(why { kernel = 'k2', V = '1', W = 1 }, 'V=1 is not a value')\n"
+        "has(why { kernel = 'k2', V = '1', W = 1 }, \"V='1' (a string) is not a value\")\n"
+        "has(why { kernel = 'k2', V = 1.5, W = 1 }, 'V=1.5 is not a value')\n"
+        "has(why { kernel = 'k2', V = 0 / 0, W = 1 }, 'nan is not a value')\n"
+        "has(why { kernel = 'k2', V = 2^63, W = 1 }, 'V=9.223372036854776e+18 is not a value')\n"
         "has(why { kernel = 'k2', V = {}, W = 1 }, 'V=(a table) is not')\n"
         "has(why { kernel = 'k2', V = 1, W = 2, X = 1 }, \"kernel k2 has no parameter 'X'\")\n"
         "has(why { kernel = 'k1', A = 2, B = 4, SS = 1 }, \"'SS'; did you mean 'S'?\")\n"
@@ -99,7 +102,8 @@ static void test_distance_and_repair(void **state)
                     "assert(space:repair({ kernel = 'k2', W = 3 }).W == 3)\n"
                     "local whole = space:repair { kernel = 'k2', V = 2, W = 2 }\n"
                     "assert(space:contains(whole) and space:distance(whole, { kernel = 'k2', V = 2, W = 2 }) == 1)"));
-    fails_with(WRAP("space:repair { kernel = 'k2', V = 'x', W = 1 }"), "V=x is not a value");
+    fails_with(WRAP("space:repair { kernel = 'k2', V = 'x', W = 1 }"), "V='x' (a string) is not a value");
+    fails_with(WRAP("space:repair { kernel = 'k2', V = 0 / 0, W = 1 }"), "nan is not a value");
     fails_with(WRAP("space:repair { kernel = 'k2', U = 1 }"), "kernel k2 has no parameter 'U'");
     fails_with(WRAP("space:repair(5)"), "table expected, got number");
     fails_with(WRAP("space:distance(space:at(1), { kernel = 'k2', V = 1 })"), "space:distance: parameter W");
