@@ -14,6 +14,11 @@ struct query;
 status query_open(const char *path, struct query **out, struct err *e);
 void query_close(struct query *q);
 
+/* OWN: the objective of the campaign, if the filter names one; else time. */
+enum query_objective { QUERY_OWN, QUERY_TIME, QUERY_ENERGY };
+enum query_axis { QUERY_AXIS_time, QUERY_AXIS_energy, QUERY_AXIS_error, QUERY_AXIS_COUNT };
+int query_axis_parse(const char *name);         /* "time", "energy", "error"; -1: unknown */
+
 struct query_filter {
     const char *problem;                /* NULL: any */
     const char *device;                 /* NULL: any; matches the device's name ("NVIDIA H200"), its kind ("cuda", "host") or
@@ -27,6 +32,8 @@ struct query_filter {
     int64_t campaign;                   /* 0: any */
     int64_t trial;                      /* 0: any */
     int top;                            /* 0: all */
+    enum query_objective objective;     /* query_best: what to rank by */
+    unsigned axes;                      /* query_front: which figures, bits 1 << enum query_axis; 0: time and error */
 };
 
 /* A trial object: id, campaign, number, kernel, configuration {name: value}, text, outcome, reason, role ("candidate",
@@ -38,12 +45,14 @@ struct query_filter {
  * and objective: null in a file before version 3. */
 
 /* Verified (outcome ok, eligible, role candidate) trials, best first: those with a final rank in their campaign are ranked
- * by the final's cold_ms, others by time_ms. One row a (kernel, configuration). An array. */
+ * by the final's cold_ms, others by time_ms; by energy (energy_mj) those that have it, and in one campaign its finalists
+ * first, as the final placed them. One row a (kernel, configuration). An array. */
 status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
-/* The trials of candidates, verified or inaccurate, of which no other of the same operator, size, device and inputs has
- * both a lower time_ms and a lower error: from the fastest to the most accurate, one operator, size, device and inputs
- * after the other. One row a (kernel, configuration). An array. */
+/* The Pareto set of two or three figures (f->axes), by default time_ms and error: the trials of candidates, verified or
+ * inaccurate, of which no other of the same operator, size, device and inputs is as low in all of them and lower in one: in
+ * the order of the figures (time_ms, energy_mj, error), one operator, size, device and inputs after the other. Those
+ * without one of the figures are left out. One row a (kernel, configuration). An array. */
 status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
 /* What the trials that query_best would list were verified to and on, and what they compute, each once: an array of

@@ -4,8 +4,8 @@
  * ties by the trial's own time and then by id, so the order is total and the same each time. The walk ends as soon as
  * enough distinct configurations were met: the first meeting is a configuration's best trial.
  *
- * For the front, the trials of a problem, size, device and class of inputs are walked from the fastest: one is on it if
- * its error is below all before it. */
+ * For a front, the trials of an operator, size, device and class of inputs are walked in the order of its first figure
+ * (from the fastest): one is on it if none before it that is on it has all other figures as low. */
 #include "base/mem.h"
 #include "db/query_private.h"
 #include "model/tolerance.h"
@@ -120,7 +120,7 @@ static status make_statement(const struct query_filter *f, const struct listing 
     return LATHE_OK;
 }
 
-enum { KEY_COLUMNS = 8 };
+enum { KEY_COLUMNS = 8, SINCE_ENERGY = 3 /* the schema's version */ };
 
 /* Whether this row's columns behind the id are met for the first time. */
 static bool first_meeting(json_t *met, sqlite3_stmt *st)
@@ -152,30 +152,65 @@ static status walk(struct query *q, sqlite3_stmt *st, int top, json_t *list, str
     return s;
 }
 
-/* Behind the key: what must be the same for two times to be compared, as one text, and the error. */
+static const char *const axis_names[QUERY_AXIS_COUNT] = {"time", "energy", "error"};
+static const char *const axis_columns[QUERY_AXIS_COUNT] = {"t.time_ms", "t.energy_mj", "r.error"};
+
+int query_axis_parse(const char *name)
+{
+    for (int i = 0; i < QUERY_AXIS_COUNT; i++)
+        if (!strcmp(axis_names[i], name))
+            return i;
+    return -1;
+}
+
+/* A front so far: its members' figures, of which the first never falls from one to the next. */
+struct front {
+    char *group;                        /* what must be the same for two trials to be compared */
+    double (*figures)[QUERY_AXIS_COUNT];
+    int n, cap;
+};
+
+/* One that came before has the first figure no higher: it beats this one if all others are no higher either. */
+static bool beaten(const struct front *f, const double *figures, int axes)
+{
+    for (int i = 0; i < f->n; i++) {
+        int a = 1;
+        while (a < axes && f->figures[i][a] <= figures[a])
+            a++;
+        if (a >= axes)
+            return true;
+    }
+    return false;
+}
+
+/* Behind the key: the group as one text, and the figures. */
 static status walk_front(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
 {
     json_t *met = json_object(), *trial;
-    char *group = NULL;
-    double least = 0;
+    struct front f = {0};
+    int axes = sqlite3_column_count(st) - KEY_COLUMNS - 1;
     bool row;
     status s = LATHE_OK;
     while (!s && (top <= 0 || json_array_size(list) < (size_t)top) && !(s = query_step(q, st, &row, e)) && row) {
         const char *of = (const char *)sqlite3_column_text(st, KEY_COLUMNS);
-        double error = sqlite3_column_double(st, KEY_COLUMNS + 1);
-        bool same = group && strcmp(group, of) == 0;
-        if (!first_meeting(met, st) || (same && !(error < least)))
-            continue;
-        if (!same) {
-            mem_free(group);
-            group = mem_strdup(of);
+        double figures[QUERY_AXIS_COUNT];
+        for (int a = 0; a < axes; a++)
+            figures[a] = sqlite3_column_double(st, KEY_COLUMNS + 1 + a);
+        if (!f.group || strcmp(f.group, of)) {
+            mem_free(f.group);
+            f.group = mem_strdup(of);
+            f.n = 0;
         }
-        least = error;
+        if (!first_meeting(met, st) || beaten(&f, figures, axes))
+            continue;
+        MEM_GROW(f.figures, f.n, f.cap);
+        memcpy(f.figures[f.n++], figures, sizeof figures);
         s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e);
         if (!s)
             json_array_append_new(list, trial);
     }
-    mem_free(group);
+    mem_free(f.group);
+    mem_free(f.figures);
     json_decref(met);
     return s;
 }
@@ -223,14 +258,54 @@ static status visit_rows(struct query *q, const struct query_filter *f, const st
 #define SCORED                                                                                                         \
     .joins = "", .condition = "t.score_ms IS NOT NULL", .order = "t.score_ms, t.time_ms, t.id", .by_score = true
 
+static status no_energy(const struct query *q, struct err *e)
+{
+    return err_set(e, LATHE_USAGE, "%s: the lathe that wrote it recorded no energy yet", q->sql.path);
+}
+
+/* By energy, or by time? */
+static status wants_energy(struct query *q, const struct query_filter *f, bool *energy, struct err *e)
+{
+    sqlite3_stmt *st;
+    bool row = false;
+    *energy = f->objective == QUERY_ENERGY;
+    if (f->objective == QUERY_ENERGY && q->version < SINCE_ENERGY)
+        return no_energy(q, e);
+    if (f->objective != QUERY_OWN || !f->campaign || q->version < SINCE_ENERGY)
+        return LATHE_OK;
+    status s = query_ask(q, QUESTION_objective, NULL, f->campaign, &st, e);
+    if (!s)
+        s = query_step(q, st, &row, e);
+    *energy = row && !strcmp((const char *)sqlite3_column_text(st, 0), "energy");
+    sqlite3_reset(st);
+    return s;
+}
+
 static status best_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
-    static const struct listing best = {
-        .columns = "t.id, c.problem_id, c.device_id, c.size, c.tolerance, c.inputs, t.kernel, t.configuration",
-        SCORED,
+    static const char columns[] =
+        "t.id, c.problem_id, c.device_id, c.size, c.tolerance, c.inputs, t.kernel, t.configuration";
+    static const struct listing best = {.columns = columns, SCORED, .visit = walk};
+    static const struct listing by_energy = {
+        .columns = columns,
+        .joins = "",
+        .condition = "t.score_ms IS NOT NULL AND t.energy_mj IS NOT NULL",
+        .order = "t.energy_mj, t.time_ms, t.id",
         .visit = walk,
     };
-    return visit_rows(q, args, &best, out, e);
+    static const struct listing by_final = {
+        .columns = columns,
+        .joins = "",
+        .condition = "t.score_ms IS NOT NULL AND t.energy_mj IS NOT NULL",
+        .order = "t.final_rank IS NULL, t.final_rank, t.energy_mj, t.time_ms, t.id",
+        .visit = walk,
+    };
+    const struct query_filter *f = args;
+    bool energy;
+    status s = wants_energy(q, f, &energy, e);
+    if (s)
+        return s;
+    return visit_rows(q, f, !energy ? &best : f->campaign ? &by_final : &by_energy, out, e);
 }
 
 static status conditions_body(struct query *q, const void *args, json_t **out, struct err *e)
@@ -246,16 +321,36 @@ static status conditions_body(struct query *q, const void *args, json_t **out, s
 /* The limits that a campaign verified to change neither error nor time, so they are no part of the key. */
 static status front_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
-    static const struct listing front = {
-        .columns = "t.id, c.problem_id, c.device_id, c.size, '', c.inputs, t.kernel, t.configuration, "
-                   "json_array(operator(c.problem_id), c.size, r.device, c.inputs) AS compared, r.error",
+    const struct query_filter *f = args;
+    unsigned axes = f->axes ? f->axes : 1u << QUERY_AXIS_time | 1u << QUERY_AXIS_error;
+    if (axes & 1u << QUERY_AXIS_energy && q->version < SINCE_ENERGY)
+        return no_energy(q, e);
+    struct strbuf columns = {0}, condition = {0}, order = {0};
+    sb_add(&columns, "t.id, c.problem_id, c.device_id, c.size, '', c.inputs, t.kernel, t.configuration, "
+                     "json_array(operator(c.problem_id), c.size, r.device, c.inputs) AS compared");
+    sb_add(&condition, "t.role = 'candidate' AND t.time_ms IS NOT NULL AND (t.outcome = 'inaccurate' OR t.outcome = 'ok' "
+                       "AND (t.score_ms IS NOT NULL OR t.eligible = 0))");
+    sb_add(&order, "compared");
+    for (int a = 0; a < QUERY_AXIS_COUNT; a++) {
+        if (!(axes & 1u << a))
+            continue;
+        sb_addf(&columns, ", %s", axis_columns[a]);
+        sb_addf(&condition, " AND %s IS NOT NULL", axis_columns[a]);
+        sb_addf(&order, ", %s", axis_columns[a]);
+    }
+    sb_add(&order, ", t.id");
+    const struct listing front = {
+        .columns = sb_str(&columns),
         .joins = " JOIN trial_report r ON r.trial_id = t.id",
-        .condition = "t.role = 'candidate' AND t.time_ms IS NOT NULL AND r.error IS NOT NULL AND (t.outcome = "
-                     "'inaccurate' OR t.outcome = 'ok' AND (t.score_ms IS NOT NULL OR t.eligible = 0))",
-        .order = "compared, t.time_ms, r.error, t.id",
+        .condition = sb_str(&condition),
+        .order = sb_str(&order),
         .visit = walk_front,
     };
-    return visit_rows(q, args, &front, out, e);
+    status s = visit_rows(q, args, &front, out, e);
+    sb_free(&columns);
+    sb_free(&condition);
+    sb_free(&order);
+    return s;
 }
 
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e)

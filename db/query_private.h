@@ -14,6 +14,7 @@
     X(campaign_ids, "SELECT id FROM campaign ORDER BY id")                                                             \
     X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY id DESC LIMIT 1")                       \
     X(campaign, NULL) /* query_campaign.c */                                                                           \
+    X(objective, "SELECT objective FROM campaign WHERE id = ?1")                                                       \
     X(coordinator, "SELECT coordinator FROM campaign WHERE id = ?1")                                                   \
     X(pace, NULL) /* query_pace.c, as the next */                                                                      \
     X(drift, NULL)                                                                                                     \

@@ -71,7 +71,7 @@ struct stored_trial {
     char kernel[64];
     struct strbuf configuration;        /* canonical; sb_free it */
     int outcome;                        /* -1: in flight */
-    double time_ms, seconds;            /* NaN: not known; seconds: what the strategy was told that it cost */
+    double time_ms, energy_mj, seconds; /* NaN: not known; seconds: what the strategy was told that it cost */
     int attempts;                       /* how often it was begun on the device */
     bool refused;                       /* ok, but the final's verification refused it */
 };

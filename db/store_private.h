@@ -72,7 +72,7 @@
     X(trial_find, "SELECT id, kernel, configuration, outcome, coalesce(time_ms, CASE WHEN role = 'baseline' THEN "     \
                   "(SELECT median_ms FROM measurement m WHERE m.trial_id = trial.id AND m.regime = 'trial') END), "    \
                   "coalesce(total_seconds, compile_seconds + load_seconds + verify_seconds + measure_seconds), "       \
-                  "attempts, outcome = 'ok' AND eligible AND checked AND score_ms IS NULL "                            \
+                  "attempts, outcome = 'ok' AND eligible AND checked AND score_ms IS NULL, energy_mj "                 \
                   "FROM trial WHERE campaign_id = ?1 AND number = ?2")                                                 \
     X(trial_again, "UPDATE trial SET outcome = 'in_flight', reason = '', started = ?2, ended = NULL, attempts = ?3 "   \
                    "WHERE id = ?1 AND outcome IN ('in_flight', 'skipped')")                                            \

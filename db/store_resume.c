@@ -93,7 +93,8 @@ static void read_trial(sqlite3_stmt *st, struct stored_trial *out)
                                  .time_ms = real_column(st, 4),
                                  .seconds = real_column(st, 5),
                                  .attempts = sqlite3_column_int(st, 6),
-                                 .refused = sqlite3_column_int(st, 7)};
+                                 .refused = sqlite3_column_int(st, 7),
+                                 .energy_mj = real_column(st, 8)};
     snprintf(out->kernel, sizeof out->kernel, "%s", text_column(st, 1));
     sb_add(&out->configuration, text_column(st, 2));
 }

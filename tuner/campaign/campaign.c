@@ -108,7 +108,8 @@ static status record_campaign(struct campaign *c, struct err *e)
                                      .tool_version = r->version,
                                      .command_line = r->command_line,
                                      .request = request,
-                                     .space_size = c->progress.space_size};
+                                     .space_size = c->progress.space_size,
+                                     .objective = r->objective};
     status s = store_campaign_begin(c->store, &record, &c->id, e);
     sb_free(&kernels);
     sb_free(&options);
@@ -208,6 +209,9 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
 {
     struct setup_answer answer;
     status s = bench_prepare(c, true, &answer, e);
+    if (!s && c->request->objective == OBJECTIVE_ENERGY && !answer.energy)
+        s = err_set(e, LATHE_USAGE, "--objective energy: %s does not tell what energy it takes (a GPU's comes from NVML, from "
+                    "Volta on; a machine's from /sys/class/powercap, which often only root may read)", c->target.device);
     if (!s && *answer.blind) s = say_blind(c, answer.blind, e);
     if (!s) s = end_phase(c, PHASE_SETUP, e);
     if (s) return s;

@@ -49,7 +49,7 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
 {
     struct measure_options o = {.regime = regime, .incumbent_ms = NAN};
     if (regime == REGIME_SUSTAINED) {
-        o.run_seconds = 2;
+        o.run_seconds = on_gpu(c) ? 2 : 0.5;
     } else {
         o.idle_seconds = on_gpu(c) ? 0.7 : 0;
         o.launches = on_gpu(c) ? 25 : 7;
@@ -299,8 +299,10 @@ static status store_entry(struct campaign *c, struct entry *x, struct err *e)
     for (int i = c->ndevices - 1; i >= 0; i--) {
         struct figures *f = &x->on[i];
         if (!f->leader || c->devices[i].gone) continue;
+        const struct samples *sustained = &f->pooled[REGIME_SUSTAINED];
         x->leader->cold_ms = take_median(&f->pooled[REGIME_COLD]);
         x->leader->sustained_ms = take_median(&f->pooled[REGIME_SUSTAINED]);
+        x->leader->energy_mj = sustained->energy_launches > 0 ? sustained->energy_mj : NAN;
         for (int r = REGIME_COLD; r <= REGIME_SUSTAINED; r++) {
             if (!f->pooled[r].count) continue;
             status s = store_measurement(c->store, f->leader->id, i, &f->pooled[r], &f->telemetry[r], e);
@@ -310,12 +312,24 @@ static status store_entry(struct campaign *c, struct entry *x, struct err *e)
     return LATHE_OK;
 }
 
+static int by_figure(const struct leader *x, const struct leader *y, double figure_x, double figure_y)
+{
+    if (x->refused != y->refused) return x->refused ? 1 : -1;
+    if (isfinite(figure_x) != isfinite(figure_y)) return isfinite(figure_x) ? -1 : 1;
+    if (figure_x < figure_y || figure_x > figure_y) return figure_x < figure_y ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
 static int by_cold(const void *a, const void *b)
 {
     const struct leader *x = ((const struct entry *)a)->leader, *y = ((const struct entry *)b)->leader;
-    if (x->refused != y->refused) return x->refused ? 1 : -1;
-    if (x->cold_ms < y->cold_ms || x->cold_ms > y->cold_ms) return x->cold_ms < y->cold_ms ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    return by_figure(x, y, x->cold_ms, y->cold_ms);
+}
+
+static int by_energy(const void *a, const void *b)
+{
+    const struct leader *x = ((const struct entry *)a)->leader, *y = ((const struct entry *)b)->leader;
+    return by_figure(x, y, x->energy_mj, y->energy_mj);
 }
 
 static void tell(struct campaign *c, struct entry *x, int rank)
@@ -337,15 +351,17 @@ static void tell(struct campaign *c, struct entry *x, int rank)
 static status rank_all(struct campaign *c, struct entry *entries, int n, int first_leader, int64_t *winner,
                        struct err *e)
 {
+    bool energy = c->request->objective == OBJECTIVE_ENERGY;
     for (int i = 0; i < n; i++) {
         status s = store_entry(c, &entries[i], e);
         if (s) return s;
         if (i < first_leader) tell(c, &entries[i], 0);
     }
-    if (n > first_leader) qsort(entries + first_leader, (size_t)(n - first_leader), sizeof *entries, by_cold);
+    if (n > first_leader) qsort(entries + first_leader, (size_t)(n - first_leader), sizeof *entries,
+                                 energy ? by_energy : by_cold);
     for (int i = first_leader, rank = 1; i < n; i++) {
         struct leader *l = entries[i].leader;
-        if (l->refused || !isfinite(l->cold_ms)) continue;
+        if (l->refused || !isfinite(energy ? l->energy_mj : l->cold_ms)) continue;
         status s = store_final_rank(c->store, c->id, l->id, rank, e);
         if (s) return s;
         if (rank == 1) *winner = l->id;
@@ -366,7 +382,8 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
         if (!s && !l->baseline && !l->refused && !interrupted(c)) s = verify_entry(c, &entries[i], e);
     }
     if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
-    if (!s && on_gpu(c)) s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);
+    if (!s && (on_gpu(c) || c->request->objective == OBJECTIVE_ENERGY))
+        s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);
     if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
     for (int i = 0; i < n; i++) close_entry(c, &entries[i]);
     mem_free(entries);

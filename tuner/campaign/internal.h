@@ -34,7 +34,8 @@ struct leader {
     const struct kernel *kernel;
     config_choice *choice;
     char *image;                /* path */
-    double time_ms, cold_ms, sustained_ms;
+    double time_ms, value;      /* of its trial: what is ranked by */
+    double cold_ms, sustained_ms, energy_mj;        /* of the final */
     int position;               /* of the device that it was timed on */
     bool baseline, checked, right, refused;
 };

@@ -67,6 +67,8 @@ static void read_request(struct resumption *r)
         r->settings = list_of(j, "settings", &q->nsettings);
         q->device = text_of(j, "device");
         q->strategy = text_of(j, "strategy");
+        const char *objective = text_of(j, "objective");    /* NULL: from before there was another than time */
+        q->objective = objective && !strcmp(objective, objective_name(OBJECTIVE_ENERGY)) ? OBJECTIVE_ENERGY : OBJECTIVE_TIME;
         q->top = (int)json_integer_value(json_object_get(j, "top"));
         q->time_limit = json_number_value(json_object_get(j, "time_limit"));
         q->compile_seconds = json_number_value(json_object_get(j, "compile_seconds"));

@@ -25,12 +25,19 @@ void trial_free(struct trial *t)
 
 /* --- leaders --- */
 
+/* What the campaign looks for the least of. */
+static double value_of(const struct trial *t)
+{
+    return t->c->request->objective == OBJECTIVE_ENERGY ? t->result.samples.energy_mj : t->result.time_ms;
+}
+
 static struct leader leader_of(struct trial *t)
 {
     const struct kernel *k = t->entrant->kernel;
     return (struct leader){.id = t->id, .kernel = k, .choice = config_copy(k, t->choice),
-                           .image = mem_strdup(t->evaluation.image), .time_ms = t->result.time_ms, .cold_ms = NAN,
-                           .sustained_ms = NAN, .baseline = k->baseline, .checked = k->checked,
+                           .image = mem_strdup(t->evaluation.image), .time_ms = t->result.time_ms, .value = value_of(t),
+                           .cold_ms = NAN, .sustained_ms = NAN, .energy_mj = NAN, .baseline = k->baseline,
+                           .checked = k->checked,
                            .position = t->device ? t->device->position : t->only ? t->only->position : 0,
                            .right = t->result.outcome == OUTCOME_ok};
 }
@@ -57,13 +64,14 @@ static void keep_leader(struct campaign *c, struct trial *t)
         return;
     }
     if (!k->eligible) return;
-    if (!(c->progress.best_ms <= ms)) {
+    double value = value_of(t);
+    if (!c->nleaders || value < c->leaders[0].value) {
         c->progress.best_ms = ms;
         snprintf(c->progress.best_config, sizeof c->progress.best_config, "%s", t->text);
         snprintf(c->progress.best_kernel, sizeof c->progress.best_kernel, "%s", k->name);
     }
     int at = c->nleaders;
-    while (at > 0 && c->leaders[at - 1].time_ms > ms) at--;
+    while (at > 0 && c->leaders[at - 1].value > value) at--;
     int most = c->request->top > 0 ? c->request->top : 1;
     if (at >= most) return;
     if (c->nleaders == most) leader_free(&c->leaders[--c->nleaders]);
@@ -98,7 +106,7 @@ static void account(struct trial *t, bool refused, bool recorded)
     if (t->slot >= 0) {
         bool timed = ok || r->outcome == OUTCOME_inaccurate;
         c->known[t->slot] = (struct known){
-            .answer = {r->outcome, ok ? r->time_ms : NAN, r->stage.total, timed ? r->time_ms : NAN},
+            .answer = {r->outcome, ok ? value_of(t) : NAN, r->stage.total, timed ? value_of(t) : NAN},
             .ended = true,
         };
     }
@@ -161,6 +169,7 @@ status trial_recall(struct trial *t, bool *over, struct err *e)
     if (*over) {
         t->result.outcome = (enum outcome)was.outcome;
         t->result.time_ms = was.time_ms;
+        t->result.samples.energy_mj = was.energy_mj;
         t->result.stage.total = was.seconds;
         account(t, was.refused, true);
     } else {

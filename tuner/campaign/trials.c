@@ -35,7 +35,7 @@ static bool on_gpu(const struct campaign *c) { return strcmp(c->target.arch, "ho
 struct measure_options campaign_trial_options(const struct campaign *c)
 {
     /* A CPU that others use too is never quiet: its times are wide and still worth comparing. */
-    bool gpu = on_gpu(c);
+    bool gpu = on_gpu(c), energy = c->request->objective == OBJECTIVE_ENERGY;
     return (struct measure_options){.regime = REGIME_TRIAL,
                                     .min_samples = 5,
                                     .max_samples = gpu ? 40 : 15,
@@ -43,10 +43,11 @@ struct measure_options campaign_trial_options(const struct campaign *c)
                                     .interval = gpu ? 0.005 : 0.05,
                                     .unstable_above = gpu ? 0.25 : 0,
                                     .incumbent_ms = c->progress.best_ms,
-                                    .hopeless = 2,
+                                    .hopeless = energy ? 4 : 2,     /* a slow one may take less power */
                                     .batch_below_ms = gpu ? CAMPAIGN_BATCH_BELOW_MS : 0,
                                     .cool_seconds = 0.05,
-                                    .retakes = 8};
+                                    .retakes = 8,
+                                    .energy_seconds = energy ? 0.5 : 0};
 }
 
 /* --- stages --- */

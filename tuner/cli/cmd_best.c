@@ -3,12 +3,15 @@
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/select.h"
+#include "model/result.h"
+#include <string.h>
 
 enum { DEFAULT_TOP = 10 };
 
 struct best_args {
     struct selection selection;
     int64_t top;
+    const char *objective, *pareto;
     bool front, json;
 };
 
@@ -19,6 +22,10 @@ static const struct option_row best_options[] = {
     {"front", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, front),
      .help = "those that no other beats in both error and time, the inaccurate too, from the fastest to the most "
              "accurate"},
+    {"pareto", .arg = "LIST", .kind = OPTION_TEXT, .offset = offsetof(struct best_args, pareto),
+     .help = "as --front, of two or three of time, energy and error: time,energy"},
+    {"objective", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct best_args, objective),
+     .help = "what to rank by: time, energy (default: with --campaign what that campaign looked for, else time)"},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, json), .help = "an array of trials, best first"},
     {0},
 };
@@ -33,29 +40,69 @@ static bool any_blind(struct query *q, const struct query_filter *f)
     return blind;
 }
 
+static status parse_objective(const char *name, enum query_objective *out, struct err *e)
+{
+    int o = name ? objective_parse(name) : 0;
+    *out = !name ? QUERY_OWN : o == OBJECTIVE_ENERGY ? QUERY_ENERGY : QUERY_TIME;
+    return o >= 0 ? LATHE_OK
+                  : err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective\nexpected time or energy", name);
+}
+
+/* "time,energy" as bits. */
+static status parse_axes(const char *list, unsigned *axes, struct err *e)
+{
+    int n = 0;
+    for (const char *at = list; at && *at;) {
+        char name[16];
+        size_t len = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        int axis = len < sizeof name ? query_axis_parse(name) : -1;
+        if (axis < 0 || *axes & 1u << axis)
+            return err_set(e, LATHE_USAGE,
+                           "--pareto: '%.100s': expected time, energy and error, each once, with commas between", list);
+        *axes |= 1u << axis;
+        n++;
+        at += len + (at[len] == ',');
+    }
+    return !list || n > 1 ? LATHE_OK : err_set(e, LATHE_USAGE, "--pareto: name two at least: time,energy");
+}
+
 static status best_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct best_args *args = p;
     struct query *q;
     struct query_filter f;
+    bool front = args->front || args->pareto;
     status s = selection_filter(&args->selection, &f, e);
+    if (s == LATHE_OK && args->front && args->pareto)
+        s = err_set(e, LATHE_USAGE, "--front is --pareto time,error: give one of them");
+    if (s == LATHE_OK && front && args->objective)
+        s = err_set(e, LATHE_USAGE, "--objective: a front is ranked by all that it is of");
+    if (s == LATHE_OK)
+        s = parse_objective(args->objective, &f.objective, e);
+    if (s == LATHE_OK)
+        s = parse_axes(args->pareto, &f.axes, e);
     if (s == LATHE_OK)
         s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
         return s;
-    f.top = (int)(args->top || args->front ? args->top : DEFAULT_TOP);
+    f.top = (int)(args->top || front ? args->top : DEFAULT_TOP);
     json_t *best = NULL;
-    s = args->front ? query_front(q, &f, &best, e) : query_best(q, &f, &best, e);
+    s = front ? query_front(q, &f, &best, e) : query_best(q, &f, &best, e);
     if (args->front && s == LATHE_OK && json_array_size(best) == 0 && any_blind(q, &f)) {
         s = err_set(e, LATHE_NOTHING, "no error is known of what there is: outputs do not tell products apart\n"
                                       "`lathe best` lists them, `lathe show` says more");
+    } else if (s == LATHE_OK && (f.axes & 1u << QUERY_AXIS_energy || f.objective == QUERY_ENERGY) &&
+               json_array_size(best) == 0) {
+        s = err_set(e, LATHE_NOTHING, "no energy is known of what there is in %.300s\n`lathe tune --objective energy` measures "
+                                      "it where the device tells it", args->selection.db);
     } else if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0)) {
         s = selection_nothing(&args->selection, q, e);
     } else if (s == LATHE_OK && args->json) {
         s = out_json(best, e);
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
-        if (args->front)
+        if (front)
             report_front(&b, best);
         else
             report_best(&b, best, NULL, true);

@@ -17,12 +17,12 @@
 
 struct tune_args {
     struct spec_args spec;
-    const char *device, *strategy, *db, *inputs;
+    const char *device, *strategy, *db, *inputs, *objective;
     struct text_list kernels, baselines, options, tolerances;
     int64_t trials, seed, top, workers, resume, compile_memory;
     double seconds, time_limit, compile_seconds, drift;
     bool quiet, json, sanitize, force;
-    bool has_device, has_strategy, has_seed, has_inputs, has_top, has_time_limit;
+    bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit;
 };
 
 #define AT(member) .offset = offsetof(struct tune_args, member)
@@ -53,6 +53,9 @@ static const struct option_row tune_options[] = {
     {"inputs", .arg = "CLASS", .kind = OPTION_TEXT, AT(inputs), .initial = "default",
      .help = "what to verify and time on, one of those below",
      .given = offsetof(struct tune_args, has_inputs)},
+    {"objective", .arg = "NAME", .kind = OPTION_TEXT, AT(objective), .initial = "time",
+     .help = "what to look for the least of: time, or energy (of one run, where the device tells it)",
+     .given = offsetof(struct tune_args, has_objective)},
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
      .help = "how many of the best are measured and verified again at the end; 0: none",
      .given = offsetof(struct tune_args, has_top)},
@@ -228,6 +231,7 @@ static struct campaign_request make_request(const struct tune_args *args, struct
         .compile_memory = args->compile_memory << 20,
         .time_limit = args->time_limit,
         .top = (int)args->top,
+        .objective = (enum objective)objective_parse(args->objective),
         .drift_seconds = args->drift,
         .sanitize = args->sanitize,
     };
@@ -263,6 +267,7 @@ static status check_replay(const struct tune_args *args, enum inputs inputs, str
     const char *what = args->sanitize                  ? "--sanitize"
                        : args->tolerances.count        ? "--tolerance"
                        : inputs != INPUTS_default      ? "--inputs"
+                       : args->has_objective           ? "--objective"
                        : args->baselines.count         ? "--baseline"
                                                        : NULL;
     return what ? err_set(e, LATHE_USAGE, "%s: nothing is run where a recording is replayed", what) : LATHE_OK;
@@ -308,6 +313,7 @@ static const char *not_with_resume(const struct tune_args *a)
            : a->spec.settings.count ? "--set"
            : a->tolerances.count    ? "--tolerance"
            : a->has_inputs          ? "--inputs"
+           : a->has_objective       ? "--objective"
            : a->sanitize            ? "--sanitize"
                                     : NULL;
 }
@@ -353,6 +359,8 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
                            args->options.items[i]);
     enum inputs inputs;
     status s = parse_inputs(args->inputs, &inputs, e);
+    if (s == LATHE_OK && objective_parse(args->objective) < 0)
+        s = err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective\nexpected time or energy", args->objective);
     if (s != LATHE_OK)
         return s;
     if (replay_place(args->device))

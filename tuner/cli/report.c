@@ -171,7 +171,7 @@ static bool one_name_for_several(const json_t *rows, const json_t *more)
 /* Which of the descriptive columns a table of trials needs, and the decimals of its numbers. */
 struct trial_layout {
     bool problem, operator, size, device, tolerance, inputs, campaign, front;
-    int time, cold, sustained, tflops;
+    int time, cold, sustained, energy, tflops;
 };
 
 static struct trial_layout layout_of(const json_t *rows, const json_t *more)
@@ -187,6 +187,7 @@ static struct trial_layout layout_of(const json_t *rows, const json_t *more)
         .time = decimals(rows, more, "time_ms"),
         .cold = decimals(rows, more, "cold_ms"),
         .sustained = decimals(rows, more, "sustained_ms"),
+        .energy = decimals(rows, more, "energy_mj"),
         .tflops = decimals(rows, more, "tflops"),
     };
 }
@@ -213,6 +214,7 @@ static void best_row(struct table *t, const json_t *trial, const struct trial_la
     number_cell(t, trial, "time_ms", "%.*f", l->time);
     number_cell(t, trial, "cold_ms", "%.*f", l->cold);
     number_cell(t, trial, "sustained_ms", "%.*f", l->sustained);
+    number_cell(t, trial, "energy_mj", "%.*f", l->energy);
     number_cell(t, trial, "speedup", "%.*fx", 2);
     number_cell(t, trial, "tflops", "%.*f", l->tflops);
     number_cell(t, trial, "error", "%.*e", 1);
@@ -296,6 +298,8 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
     table_column(t, "cold ms", TABLE_RIGHT, 0);
     table_optional(t);
     table_column(t, "sustained ms", TABLE_RIGHT, 0);
+    table_optional(t);
+    table_column(t, "energy mJ", TABLE_RIGHT, 0);
     table_optional(t);
     table_column(t, "speed-up", TABLE_RIGHT, 0);
     table_optional(t);

@@ -12,6 +12,7 @@
 #include "device/host_context.h"
 #include "device/host_gemm.h"
 #include "device/host_image.h"
+#include "device/powercap.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -44,6 +45,7 @@ struct dev {
     size_t count, cap;
     uint64_t used, limit;       /* bytes */
     double marks[DEV_MARKS];    /* clock_seconds; NaN: not set */
+    struct powercap *powercap;
     enum dev_fault fault;
 };
 
@@ -136,6 +138,7 @@ static status host_open(int number, struct dev **out, struct target *target, str
         mem_free(d);
         return s;
     }
+    d->powercap = powercap_open();
     describe(target, compiler);
     d->block = host_block_new();
     int64_t most = target->limit[LIMIT_memory_bytes], available = available_memory() / 2;
@@ -203,6 +206,7 @@ static void host_close(struct dev *d)
     mem_free(d->allocations);
     host_block_free(d->block);
     host_shared_close(&d->shared);
+    powercap_close(d->powercap);
     mem_free(d);
 }
 
@@ -338,6 +342,8 @@ static void host_telemetry(struct dev *d, struct telemetry *out)
                               .sm_mhz_low = NAN};
 }
 
+static double host_energy_mj(struct dev *d) { return powercap_energy_mj(d->powercap); }
+
 static enum dev_fault host_fault(struct dev *d) { return d->fault; }
 
 const struct dev_ops host_ops = {
@@ -362,5 +368,6 @@ const struct dev_ops host_ops = {
     .mark = host_mark,
     .elapsed_ms = host_elapsed_ms,
     .telemetry = host_telemetry,
+    .energy_mj = host_energy_mj,
     .fault = host_fault,
 };

@@ -18,6 +18,7 @@ void executor_close(struct executor *x);
 struct setup_answer {
     char reference[16];
     double sgemm_error, frobenius_limit, sgemm_scaled, scaled_limit;
+    bool energy;                    /* the device tells what energy it takes */
     char blind[160];                /* bench_blind: an output that tells no products apart; "" if none */
 };
 

@@ -114,6 +114,10 @@ static status measure_energy(struct bench *b, struct pipeline *p, const struct m
     s = unit_keep_busy(b, p, &u, out->samples.median * runs, o->energy_seconds, out, &busy, e);
     out->samples.energy_mj = busy.energy_mj;
     out->samples.energy_launches = busy.energy_launches;
+    if (!s && out->outcome != OUTCOME_unstable && !busy.energy_launches) {
+        out->outcome = OUTCOME_unstable;
+        snprintf(out->reason, sizeof out->reason, "no energy: the counter did not move twice in %g s", o->energy_seconds);
+    }
     samples_free(&busy.all);
     unit_close(b, &u);
     return s;

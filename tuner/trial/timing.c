@@ -128,15 +128,11 @@ static void read_meter(struct bench *b, struct meter *m)
     m->last_at = now;
 }
 
-/* Watches the counter while the device works, which it will for about `seconds`; not to the end, which is waited for. */
-static void watch_meter(struct bench *b, struct meter *m, double seconds)
+/* Watches the counter while the device works; `end` is before it is done. A device that does not queue is done already. */
+static void watch_meter(struct bench *b, struct meter *m, double end)
 {
-    const double PAUSE = 0.001, SHARE = 0.7;
-    double end = clock_seconds() + SHARE * seconds;
-    do {
-        read_meter(b, m);
-        clock_sleep(PAUSE);
-    } while (b->ops->energy_mj && clock_seconds() < end);
+    const double PAUSE = 0.001;
+    for (read_meter(b, m); clock_seconds() < end; read_meter(b, m)) clock_sleep(PAUSE);
 }
 
 /* Fewer steps than these say little of a mean. */
@@ -154,18 +150,19 @@ status unit_keep_busy(struct bench *b, struct pipeline *p, const struct timed_un
                       struct result *out, struct busy *busy, struct err *e)
 {
     enum { LEAST_UNITS = 3, CHUNK = DEV_MARKS / 2 };
-    const double CHUNK_MS = 100, BEFORE = 0.6;
-    int chunk = (int)fmin(CHUNK, fmax(1, CHUNK_MS / unit_ms));
+    const double BEFORE = 0.6, WATCHED = 0.7, CHUNKS = 50;       /* a fiftieth of the time is queued at once */
+    int chunk = (int)fmin(CHUNK, fmax(1, 1000 * seconds / CHUNKS / unit_ms));
     double *ms = mem_zalloc(CHUNK, sizeof *ms), start = clock_seconds(), metered_at = NAN, metered = 0;
     struct meter meter = {NAN, NAN, NAN, NAN, NAN};
     *busy = (struct busy){.energy_mj = NAN};
     status s = LATHE_OK;
     while (!s && out->outcome != OUTCOME_unstable && (clock_seconds() - start < seconds || busy->all.count < LEAST_UNITS)) {
         bool counts = clock_seconds() - start >= BEFORE * seconds;
-        if (counts && isnan(metered_at)) metered_at = clock_seconds();
+        double begun = clock_seconds();
+        if (counts && isnan(metered_at)) metered_at = begun;
         s = queue_burst(b, p, u, chunk, e);
         bool throttled = !s && look(b, out);
-        if (!s && counts && b->ops->energy_mj) watch_meter(b, &meter, chunk * unit_ms / 1000);
+        if (!s && counts && b->ops->energy_mj) watch_meter(b, &meter, begun + WATCHED * chunk * unit_ms / 1000);
         if (!s) s = wait_burst(b, u, chunk, ms, e);
         for (int i = 0; i < chunk && !s && !bad_time(ms[i], out); i++) {
             samples_add(&busy->all, ms[i], throttled);

@@ -168,7 +168,8 @@ static json_t *do_inputs(struct device_worker *w, const json_t *request)
     const struct answers *a = &b->timed;
     char blind[160];
     bench_blind(b, blind, sizeof blind);
-    return json_pack("{s:b, s:s, s:o, s:f, s:o, s:o, s:s}", "ok", 1, "reference", a->reference, "sgemm_error",
+    bool energy = w->ops->energy_mj && isfinite(w->ops->energy_mj(w->dev));
+    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s}", "ok", 1, "energy", (int)energy, "reference", a->reference, "sgemm_error",
                      nan_or_real(a->sgemm_error), "frobenius_limit", a->frobenius_limit, "sgemm_scaled",
                      nan_or_real(b->sgemm_scaled), "scaled_limit", nan_or_real(b->scaled_limit), "blind", blind);
 }

@@ -10,7 +10,7 @@
  *                                                               -> {"ok":true,"compiled":bool,"log","seconds"} | ...
  *   device:   {"op":"open"}                                     -> {"ok":true,"target"} | ...
  *             {"op":"setup","setup","inputs","seed"}            -> {"ok":true,"reference","sgemm_error","frobenius_limit",
- *                                                                   "sgemm_scaled","scaled_limit"}
+ *                                                                   "sgemm_scaled","scaled_limit","energy":bool,"blind"}
  *             {"op":"inputs","inputs","seed"}                   -> the same
  *             {"op":"evaluate","evaluation"}                    -> {"ok":true,"result","lost":bool}
  */
