@@ -33,7 +33,7 @@ images() { find "$1" -name '*.image' | wc -l; }
     cp -r "$TREE/test/cli/kernels/tiny" own
     sed -i -e 's/{ 32, 64, 128 }/(function() local t = {} for i = 1, 256 do t[i] = i end return t end)()/' \
         -e 's/"none", "wrong", "compile"/"none"/' own/spec.lua
-    on_disk size=600k "
+    on_disk size=700k "
         '$LATHE_BIN' tune own --device host --kernel plain --strategy exhaustive --trials 400 --top 0 --quiet \
             --db disk/x.db >out 2>&1; echo \$? >code
         '$LATHE_BIN' best --db disk/x.db --top 1000 --json >best.json

@@ -292,6 +292,7 @@ status campaign_open_workers(struct campaign *c, struct err *e)
     int workers = r->compile_workers > 0 ? r->compile_workers : default_workers();
     struct compile_limits limits = {.seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
                                     .memory = r->compile_memory > 0 ? r->compile_memory : memory_share(workers)};
+    c->progress.devices = c->ndevices;
     s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, limits, &c->farm, e);
     if (s) return s;
     snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", compile_farm_toolchain(c->farm));

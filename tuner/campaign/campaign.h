@@ -14,8 +14,11 @@
 enum campaign_event_kind {
     CAMPAIGN_NOTE,              /* text: something a person should know */
     CAMPAIGN_STARTED,           /* id, target, space sizes are known */
+    CAMPAIGN_PROPOSED,          /* a trial, or a baseline, begins: number, kernel, config */
+    CAMPAIGN_COMPILED,          /* its image is there: the same, and the result's stage.compile and compile_cached */
     CAMPAIGN_BASELINE,          /* a baseline ended: kernel, config, result */
-    CAMPAIGN_TRIAL,             /* a trial ended: number, kernel, config, result */
+    CAMPAIGN_TRIAL,             /* a trial ended: number, kernel, config, result; text: the device that it was on, or NULL */
+    CAMPAIGN_INCUMBENT,         /* it is the best so far: the same; follows CAMPAIGN_TRIAL */
     CAMPAIGN_FINAL,             /* the final's figures of one entry: rank is its place, 0 for a baseline */
     CAMPAIGN_TICK,              /* a few times a second while something runs: for the live line */
 };
@@ -29,7 +32,7 @@ struct campaign_event {
     const struct result *result;
     double cold_ms, sustained_ms;   /* FINAL; NaN if not measured */
     int rank;
-    bool recorded;              /* TRIAL, BASELINE: it was recorded before the campaign was resumed */
+    bool recorded;              /* TRIAL, BASELINE, INCUMBENT: it was recorded before the campaign was resumed */
     const struct campaign_progress *progress;   /* always there */
 };
 
@@ -41,6 +44,7 @@ struct campaign_progress {
     char best_config[6400], best_kernel[64];        /* as long as 64 parameters can make it */
     uint64_t space_size;
     const char *device;             /* target's name */
+    int devices;                    /* workers of the pool; 0: a replay */
     int compiling, running;         /* trials in these stages now */
     const char *phase;              /* "setting up", "baselines", "search", "final" */
 };
@@ -79,6 +83,7 @@ struct campaign_request {
     const char *self;               /* path of this binary */
     const char *version, *command_line;
     bool sanitize;                  /* host device: kernels with ASan and UBSan */
+    bool every_trial;               /* a replay without a database: events of all its trials, not of the notable ones alone */
     void (*on_event)(void *ctx, const struct campaign_event *ev);
     void *ctx;
 };

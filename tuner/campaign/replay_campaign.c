@@ -249,7 +249,7 @@ static status on_evaluation(void *ctx, const struct replay_evaluation *v, struct
     p->seconds = v->elapsed;
     p->outcomes[v->outcome]++;
     bool first = !(c->outcomes_seen & 1u << v->outcome);
-    if (!c->store && !best && !first && v->number % 4096)
+    if (!c->store && !best && !first && !c->request->every_trial && v->number % 4096)
         return LATHE_OK;
     c->outcomes_seen |= 1u << v->outcome;
     struct result r;
@@ -269,8 +269,12 @@ static status on_evaluation(void *ctx, const struct replay_evaluation *v, struct
         snprintf(p->best_kernel, sizeof p->best_kernel, "%s", c->kernel->name);
         c->best_trial = c->store ? id : v->number;
     }
-    emit(c, &(struct campaign_event){.kind = CAMPAIGN_TRIAL, .trial = id, .number = v->number, .kernel = c->kernel,
-                                     .config = sb_str(&text), .result = &r, .recorded = recorded});
+    struct campaign_event ev = {.kind = CAMPAIGN_TRIAL, .trial = id, .number = v->number, .kernel = c->kernel,
+                                .config = sb_str(&text), .result = &r, .recorded = recorded};
+    emit(c, &ev);
+    ev.kind = CAMPAIGN_INCUMBENT;
+    if (best)
+        emit(c, &ev);
     sb_free(&text);
     return s;
 }

@@ -96,6 +96,7 @@ static void account(struct trial *t, bool refused, bool recorded)
 {
     struct campaign *c = t->c;
     const struct result *r = &t->result;
+    double best_ms = c->progress.best_ms;
     bool baseline = t->entrant->kernel->baseline, ok = r->outcome == OUTCOME_ok;
     if (!baseline) {
         c->progress.trials++;
@@ -112,7 +113,11 @@ static void account(struct trial *t, bool refused, bool recorded)
     }
     struct campaign_event ev = {.kind = baseline ? CAMPAIGN_BASELINE : CAMPAIGN_TRIAL, .trial = t->id,
                                 .number = t->number, .kernel = t->entrant->kernel, .config = t->text, .result = r,
-                                .recorded = recorded};
+                                .recorded = recorded,
+                                .text = t->device ? t->device->name : NULL};
+    campaign_emit(c, &ev);
+    if (!(c->progress.best_ms < best_ms) && !(isnan(best_ms) && isfinite(c->progress.best_ms))) return;
+    ev.kind = CAMPAIGN_INCUMBENT;
     campaign_emit(c, &ev);
 }
 

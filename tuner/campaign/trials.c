@@ -52,6 +52,13 @@ struct measure_options campaign_trial_options(const struct campaign *c)
 
 /* --- stages --- */
 
+static void emit(struct trial *t, enum campaign_event_kind kind)
+{
+    struct campaign_event ev = {.kind = kind, .trial = t->id, .number = t->number, .kernel = t->entrant->kernel,
+                                .config = t->text, .result = &t->result};
+    campaign_emit(t->c, &ev);
+}
+
 static void on_compiled(void *ctx, const struct compile_answer *a)
 {
     struct trial *t = ctx;
@@ -61,6 +68,9 @@ static void on_compiled(void *ctx, const struct compile_answer *a)
     case COMPILE_DONE:
         t->evaluation.image = mem_strdup(a->image);
         t->state = TRIAL_READY;
+        t->result.stage.compile = a->seconds;
+        t->result.stage.compile_cached = a->cached;
+        emit(t, CAMPAIGN_COMPILED);
         return;
     case COMPILE_REFUSED: trial_end_as(t, OUTCOME_compile, a->text); return;
     case COMPILE_TIMED_OUT: trial_end_as(t, OUTCOME_timeout, a->text); return;
@@ -169,6 +179,7 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
     run->last = t;
     run->count++;
     if (t->state == TRIAL_ENDED) return LATHE_OK;
+    emit(t, CAMPAIGN_PROPOSED);
     struct err own = {0};
     t->evaluation.verify = t->evaluation.checked = k->checked;
     t->evaluation.measure = true;

@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "cli/select.h"
 #include "cli/signals.h"
+#include "cli/tune_events.h"
 #include "cli/tune_replay.h"
 #include "cli/tune_resume.h"
 #include <string.h>
@@ -80,7 +81,7 @@ static const struct option_row tune_options[] = {
      .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
     {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
      .help = "the database; none: a replay stores nothing"},
-    {"json", .kind = OPTION_FLAG, AT(json), .help = "the result as one JSON object"},
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "what happens, as one JSON object a line; the last one is the result"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
     {0},
 };
@@ -167,7 +168,7 @@ static status report(const struct tune_args *args, int64_t id, struct err *e)
         json_object_set_new(campaign, "trials",
                             json_integer((json_int_t)json_array_size(json_object_get(campaign, "trials"))));
         json_object_set(campaign, "best", best);
-        s = out_json(campaign, e);
+        s = tune_events_result(campaign, e);
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         print_report(&b, campaign, best, args);
@@ -187,20 +188,22 @@ static bool is_stored(const struct tune_args *args)
 static status run_campaign(const struct cli *cli, const struct tune_args *args, const struct campaign_request *request,
                            struct campaign_summary *summary, struct err *e)
 {
-    struct progress progress;
+    struct tune_events events;
     struct campaign_request r = *request;
-    progress_init(&progress, stderr, args->quiet);
+    tune_events_init(&events, &r, args->quiet, args->json);
+    r.every_trial = args->json;
     r.self = cli->self;
     r.version = cli->version;
     r.command_line = cli->command_line;
-    r.on_event = progress_event;
-    r.ctx = &progress;
+    r.on_event = tune_event;
+    r.ctx = &events;
     struct signals_before before;
     signals_catch(&before);
     status s = campaign_run(&r, summary, e);
     signals_restore(&before);
-    progress_end(&progress);
-    return s;
+    struct err unwritten = {0};
+    status written = tune_events_end(&events, &unwritten);
+    return s ? s : written ? (*e = unwritten, written) : LATHE_OK;
 }
 
 static struct campaign_request make_request(const struct tune_args *args, struct problem *p, enum inputs inputs,
@@ -257,7 +260,9 @@ static status conclude(const struct tune_args *args, status s, const struct camp
                            id, args->db, id, args->db);
         return s;
     }
-    struct err failure = *e;
+    struct err failure = *e, unwritten = {0};
+    if (args->json)
+        tune_events_failure(summary->id, &failure, &unwritten);
     return err_set(e, s, "%.1500s\nwhat was measured is kept: campaign %lld of %.300s", failure.text, id, args->db);
 }
 

@@ -258,6 +258,10 @@ void progress_event(void *ctx, const struct campaign_event *ev)
     case CAMPAIGN_FINAL:
         final(p, ev);
         break;
+    case CAMPAIGN_PROPOSED:
+    case CAMPAIGN_COMPILED:
+    case CAMPAIGN_INCUMBENT:
+        return; /* trials tell of it when they end */
     case CAMPAIGN_TICK:
         break;
     }

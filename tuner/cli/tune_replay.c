@@ -1,6 +1,7 @@
 /* tune_replay.c: see tune_replay.h. */
 #include "cli/tune_replay.h"
 #include "cli/output.h"
+#include "cli/tune_events.h"
 #include "replay/replay.h"
 #include "search/spec/definition.h"
 #include <math.h>
@@ -109,7 +110,7 @@ static status report_json(const struct replay_input *in, const struct campaign_p
                           r->format, "problem", in->problem->name, "device", r->device, "recorded",
                           (json_int_t)r->nconfigs, "space", (json_int_t)p->space_size, "trials", (json_int_t)p->trials,
                           "seconds", number(p->seconds), "outcomes", outcomes, "best", best);
-    status s = j ? out_json(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
+    status s = j ? tune_events_result(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
     json_decref(j);
     return s;
 }
