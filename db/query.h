@@ -71,6 +71,15 @@ status query_campaigns(struct query *q, json_t **out, struct err *e);
  * in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
 
+/* A campaign for a report. */
+struct query_report {
+    int64_t campaign;                   /* 0: the newest */
+    int64_t samples;                    /* about so many raw samples: of baselines first, then of the best */
+};
+/* The campaign's keys, what it was done with, and its trials, baselines included, by columns: docs/report.md has the
+ * keys. LATHE_NOTHING if absent. */
+status query_report(struct query *q, const struct query_report *wanted, json_t **out, struct err *e);
+
 /* What an export needs of a trial: trial (object above), spec (the specification's JSON), target (target_to_json's), driver, toolchain,
  * tool_version, baselines [trial], samples. */
 status query_provenance(struct query *q, int64_t trial, json_t **out, struct err *e);

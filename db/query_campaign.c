@@ -108,8 +108,7 @@ static status fill_campaign(struct query *q, sqlite3_stmt *st, int64_t id, json_
                         e);
 }
 
-/* The campaign with the keys that a list of campaigns has. */
-static status campaign_object(struct query *q, int64_t id, json_t **out, struct err *e)
+status query_campaign_object(struct query *q, int64_t id, json_t **out, struct err *e)
 {
     sqlite3_stmt *st;
     bool row = false;
@@ -134,7 +133,7 @@ static status campaigns_body(struct query *q, const void *args, json_t **out, st
     json_t *list = json_array(), *campaign;
     status s = query_ask(q, QUESTION_campaign_ids, NULL, 0, &st, e);
     while (!s && !(s = query_step(q, st, &row, e)) && row) {
-        s = campaign_object(q, sqlite3_column_int64(st, 0), &campaign, e);
+        s = query_campaign_object(q, sqlite3_column_int64(st, 0), &campaign, e);
         if (!s)
             json_array_append_new(list, campaign);
     }
@@ -182,7 +181,7 @@ static status add_reasons(struct query *q, int64_t id, json_t *campaign, struct 
     return s;
 }
 
-static status find_campaign(struct query *q, int64_t wanted, int64_t *id, struct err *e)
+status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct err *e)
 {
     sqlite3_stmt *st;
     bool row = false;
@@ -203,9 +202,9 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
 {
     int64_t id;
     json_t *campaign = NULL, *baselines = NULL, *trials = NULL, *pace = NULL, *drift = NULL;
-    status s = find_campaign(q, *(const int64_t *)args, &id, e);
+    status s = query_find_campaign(q, *(const int64_t *)args, &id, e);
     if (!s)
-        s = campaign_object(q, id, &campaign, e);
+        s = query_campaign_object(q, id, &campaign, e);
     if (!s)
         s = query_trials(q, QUESTION_baselines, id, &baselines, e);
     if (!s) {

@@ -93,6 +93,10 @@ status query_trial_devices(struct query *q, int64_t trial, json_t *object, struc
  * even after a failure. */
 status query_pace(struct query *q, int64_t campaign, json_t **out, struct err *e);
 status query_drift(struct query *q, int64_t campaign, json_t **out, struct err *e);
+/* The campaign with the keys that a list of campaigns has. */
+status query_campaign_object(struct query *q, int64_t id, json_t **out, struct err *e);
+/* The id of the campaign wanted, 0: of the newest; LATHE_NOTHING if there is none. */
+status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct err *e);
 /* {dim: n} of a campaign. */
 status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
 
