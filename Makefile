@@ -23,11 +23,12 @@ SRC_campaign = $(call src_of,tuner/campaign)
 SRC_replay   = $(call src_of,tuner/replay)
 SRC_score    = $(call src_of,tuner/score)
 SRC_export   = $(call src_of,tuner/export)
+SRC_report   = $(call src_of,tuner/report)
 SRC_cli      = $(call src_of,tuner/cli)
 SRC_search   = $(wildcard search/*/*.c)
 SRC_db       = $(call src_of,db)
 SRC_all   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_score) $(SRC_campaign) \
-            $(SRC_export) $(SRC_cli) $(SRC_search) $(SRC_db)
+            $(SRC_export) $(SRC_report) $(SRC_cli) $(SRC_search) $(SRC_db)
 obj_of    = $(patsubst %.c,$(O)/obj/%.o,$(1))
 OBJ       = $(call obj_of,$(SRC_all))
 
@@ -41,6 +42,7 @@ BELOW_db       = $(SRC_db) $(BELOW_model)
 BELOW_trial    = $(SRC_trial) $(BELOW_device)
 BELOW_replay   = $(SRC_replay) $(BELOW_db)
 BELOW_score    = $(SRC_score) $(BELOW_replay)
+BELOW_report   = $(SRC_report) $(BELOW_db)
 BELOW_export   = $(SRC_export) $(BELOW_model)
 BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_score) $(SRC_replay) $(SRC_search) $(SRC_db) $(BELOW_device)
 BELOW_cli      = $(SRC_all)
@@ -69,9 +71,10 @@ $(O)/obj/%.o: %.c
 # Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
 EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/guided.lua db/schema.sql db/schema_2.sql db/schema_3.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
-            kernels/common/inputs.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py
+            kernels/common/inputs.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py $(WEB)
+WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
 STRATEGIES = $(wildcard search/strategies/*.lua)
-GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h
+GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h $(O)/gen/echarts.inc
 $(OBJ) $(O)/obj/tuner/main.o: | $(GEN)
 # Rewritten only when it changes, so that a new commit recompiles two files.
 $(O)/gen/version.h: FORCE
@@ -82,6 +85,12 @@ FORCE:
 $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 	@mkdir -p $(@D)
 	$(Q)for f in $(STRATEGIES); do n=$$(basename $$f .lua); printf '{ "%s", (const char[]){\n#include "%s.inc"\n, 0} },\n' $$n $$f; done > $@
+# The chart library of reports: fetched once; `make charts` tries again.
+$(O)/gen/echarts.inc: tuner/report/web/package.json tuner/report/web/package-lock.json scripts/fetch-charts
+	$(call say,NPM,$@)
+	$(Q)scripts/fetch-charts $(O)
+charts:
+	$(Q)scripts/fetch-charts $(O)
 $(O)/gen/%.inc: %
 	@mkdir -p $(@D)
 	$(Q)xxd -i < $< > $@.tmp && mv $@.tmp $@
@@ -165,4 +174,4 @@ clean:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all clean setup unit test demo unit-binaries sanitize fuzz faults kills check-includes mutants FORCE
+.PHONY: all charts clean setup unit test demo unit-binaries sanitize fuzz faults kills check-includes mutants FORCE

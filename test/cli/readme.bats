@@ -22,6 +22,8 @@ commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 
             "lathe check"*) line="${line/sm_80/host}"; line="${line/--sample 20/--sample 2}" ;;
         esac
         run bash -c "$line </dev/null"
+        # a page needs the chart library, which a build without npm does not have: it then says so
+        [[ "$line" == "lathe report"* && "$output" == *"without the chart library"* ]] && continue
         # doctor's exit code is 0 wherever a device is usable: the host's compiler is there, or nothing else would work
         if [ "$status" -ne 0 ]; then echo "$line: exit $status: $output"; return 1; fi
         n=$((n + 1))

@@ -8,7 +8,7 @@ enum { WIDTH = 80, LEFT = 24 };
 
 static bool positional(const struct option_row *r)
 {
-    return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED;
+    return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED || r->kind == OPTION_REST;
 }
 
 /* Bytes of the first word; of one that is longer than a line, as a list of choices may be, up to a | that fits. */
@@ -74,7 +74,7 @@ void options_usage(struct strbuf *b, const char *command, const struct option_ro
     sb_addf(b, "usage: lathe %s [options]", command);
     for (const struct option_row *r = rows; r->name; r++)
         if (positional(r))
-            sb_addf(b, r->kind == OPTION_NEEDED ? " %s" : " [%s]", r->name);
+            sb_addf(b, r->kind == OPTION_NEEDED ? " %s" : r->kind == OPTION_REST ? " [%s...]" : " [%s]", r->name);
 }
 
 void options_help(struct strbuf *b, const struct option_row *rows)

@@ -14,7 +14,7 @@ enum { MAX_ROWS = 32 };
 
 static bool positional(const struct option_row *r)
 {
-    return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED;
+    return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED || r->kind == OPTION_REST;
 }
 
 static void *field(void *args, const struct option_row *r)
@@ -58,6 +58,7 @@ static status set_value(const struct option_row *r, const char *what, const char
         return LATHE_OK;
     case OPTION_TEXTS:
     case OPTION_LIST:
+    case OPTION_REST:
         list_add(field(args, r), text, strlen(text));
         return LATHE_OK;
     case OPTION_SIZES:
@@ -157,7 +158,7 @@ static status take_option(struct parser *p, const struct option_row *r, const ch
 static status take_positional(struct parser *p, int index, const char *text, struct err *e)
 {
     for (const struct option_row *r = p->rows; r->name; r++)
-        if (positional(r) && index-- == 0)
+        if (positional(r) && (index-- == 0 || r->kind == OPTION_REST))
             return set_value(r, r->name, text, p->args, e);
     struct strbuf b = {0};
     options_usage(&b, p->command, p->rows);
@@ -237,7 +238,7 @@ status options_parse(const char *command, const struct option_row *rows, int arg
 void options_free(const struct option_row *rows, void *args)
 {
     for (const struct option_row *r = rows; r->name; r++) {
-        if (r->kind != OPTION_TEXTS && r->kind != OPTION_LIST && r->kind != OPTION_SIZES)
+        if (r->kind != OPTION_TEXTS && r->kind != OPTION_LIST && r->kind != OPTION_REST && r->kind != OPTION_SIZES)
             continue;
         struct text_list *l = field(args, r);
         for (int i = 0; i < l->count; i++)

@@ -28,6 +28,7 @@ enum option_kind {              /* what the field at `offset` is */
                    OPTION_SECONDS, /* double */
                    OPTION_NEEDED,  /* a positional argument that must be there: const char * */
                    OPTION_WANTED,  /* a positional argument that may be left out: const char * */
+                   OPTION_REST,    /* the last positional argument, any number of times: struct text_list */
 };
 
 struct option_row {

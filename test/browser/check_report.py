@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""check_report.py CASE PAGE [DATABASE [CAMPAIGN]]: what a report does in a headless Chromium. Exit code 0: as it should."""
+import os
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chromium
+
+READY = "document.body.dataset.ready === 'yes'"
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit("check_report: " + str(what))
+
+
+def opened(browser, page):
+    seconds = browser.open(page if "://" in page else "file://" + os.path.abspath(page))
+    check(browser.until(READY, 60), "the page is not drawn: " + "; ".join(browser.complaints))
+    return seconds
+
+
+def quiet(browser):
+    check(not browser.complaints, "the page complains: " + "; ".join(browser.complaints[:5]))
+
+
+def see_all(browser):
+    """Scrolls through the page, so that every chart is drawn."""
+    browser.js("document.documentElement.style.scrollBehavior = 'auto'")
+    for k in range(browser.js("document.querySelectorAll('.chart').length")):
+        browser.js("document.querySelectorAll('.chart')[%d].scrollIntoView()" % k)
+        check(browser.until("document.querySelectorAll('.chart')[%d].querySelector('canvas') !== null" % k, 30),
+              "chart %d is empty" % k)
+
+
+def case_opens(page):
+    for width, dark in ((1280, False), (1280, True), (390, False)):
+        with chromium.Browser(width, 900, dark) as b:
+            opened(b, page)
+            see_all(b)
+            quiet(b)
+            check(b.js("document.documentElement.dataset.theme") == ("dark" if dark else "light"), "the system's theme is not taken")
+            check(b.js("document.documentElement.scrollWidth") <= width, "wider than %d" % width)
+            check(b.js("[...document.querySelectorAll('#nav a')].every(a => document.querySelector(a.getAttribute('href')))"),
+                  "the navigation leads nowhere")
+
+
+def near(got, want):
+    return got is None and want is None or got == want
+
+
+def case_numbers(page, database, campaign):
+    """Every number of every trial that the page holds is the database's, bit for bit; those shown are these, rounded."""
+    db = sqlite3.connect(database)
+    db.row_factory = sqlite3.Row
+    keys = ("time_ms", "time_low_ms", "time_high_ms", "registers", "local_bytes", "occupancy", "compile_seconds", "measure_seconds")
+    trials = {r["id"]: r for r in db.execute("SELECT * FROM trial WHERE campaign_id = ?", (campaign,))}
+    reports = {r["trial_id"]: r for r in db.execute("SELECT * FROM trial_report WHERE campaign_id = ?", (campaign,))}
+    check(trials, "the database has no trials")
+    with chromium.Browser() as b:
+        opened(b, page)
+        c = "lathe.campaigns.find(c => c.raw.id === %s)" % campaign
+        ids = b.js("Array.from(%s.col.id)" % c)
+        check(sorted(ids) == sorted(trials), "not the same trials")
+        for key in keys:
+            got = b.js("Array.from(%s.col.%s, x => Number.isNaN(x) ? null : x)" % (c, key))
+            check(all(near(g, trials[i][key]) for i, g in zip(ids, got)), key + " differs")
+        for key in ("cold_ms", "sustained_ms", "error", "max_abs", "mismatches"):
+            got = b.js("Array.from(%s.col.%s, x => Number.isNaN(x) ? null : x)" % (c, key))
+            check(all(near(g, reports[i][key]) for i, g in zip(ids, got)), key + " differs")
+        for name, expression in (("speedup", "c.speedup(i, c.firstBaseline)"), ("tflops", "c.tflops(i)"), ("gbps", "c.gbps(i)")):
+            got = b.js("(c => Array.from({length: c.n}, (_, i) => { const x = %s; return Number.isFinite(x) ? x : null }))(%s)" % (expression, c))
+            check(all(g is None or reports[i][name] is None or abs(g / reports[i][name] - 1) < 1e-12 for i, g in zip(ids, got)), name + " differs")
+        got = b.js("(c => Array.from({length: c.n}, (_, i) => c.configuration(i)))(%s)" % c)
+        order = lambda text: sorted(text.split())
+        check(all(order(g) == order(trials[i]["configuration"]) for i, g in zip(ids, got)), "configurations differ")
+        samples = db.execute("SELECT m.trial_id, s.ms FROM sample s JOIN measurement m ON m.id = s.measurement_id JOIN trial t ON "
+                             "t.id = m.trial_id WHERE t.campaign_id = ? ORDER BY m.id, s.number", (campaign,)).fetchall()
+        got = b.js("Array.from(%s.samples)" % c)
+        check(got == [r["ms"] for r in samples], "samples differ")
+        # what is shown
+        b.js("(() => { const s = document.querySelector('#pick-campaign select'); s.value = lathe.campaigns.indexOf(%s); "
+             "s.dispatchEvent(new Event('change')) })()" % c)
+        check(b.until(READY, 60), "the chosen campaign is not drawn")
+        best = db.execute("SELECT trial_id, coalesce(cold_ms, time_ms) AS ms FROM trial_report WHERE campaign_id = ? AND score_ms IS NOT NULL "
+                          "ORDER BY score_ms, time_ms, trial_id", (campaign,)).fetchone()
+        shown = b.js("document.querySelector('.tile dd').textContent")
+        check(shown.startswith("%.5g" % best["ms"]), "the winner's time is shown as " + shown)
+        row = b.js("[...document.querySelectorAll('#trials-table tbody tr')[0].children].map(c => c.textContent)")
+        check(row[0] == str(best["trial_id"]), "the first row is trial " + row[0])
+        quiet(b)
+
+
+def rows(b):
+    return b.js("document.querySelector('.pager span').textContent")
+
+
+def search(b, text):
+    b.js("(() => { const s = document.getElementById('search'); s.value = %r; s.dispatchEvent(new Event('input')) })()" % text)
+    b.js("new Promise(done => setTimeout(done, 400))")
+
+
+def case_table(page, database, campaign):
+    db = sqlite3.connect(database)
+    number = lambda sql: db.execute(sql, (campaign,)).fetchone()[0]
+    of = "FROM trial t WHERE t.campaign_id = ?"
+    with chromium.Browser() as b:
+        opened(b, page)
+        all_ = number("SELECT count(*) " + of)
+        check(rows(b).endswith("of %s trials" % format(all_, ",")), rows(b))
+        # sorted by time, both ways; what has none is last
+        column = b.js("[...document.querySelectorAll('#trials-table thead th')].findIndex(t => t.textContent.startsWith('Time'))")
+        for down in (False, True):
+            b.js("document.querySelectorAll('#trials-table thead th button')[%d].click()" % column)
+            check(b.js("document.querySelectorAll('#trials-table thead th')[%d].getAttribute('aria-sort')" % column) ==
+                  ("descending" if down else "ascending"), "aria-sort")
+            want = [str(r[0]) for r in db.execute("SELECT id %s ORDER BY time_ms IS NULL, time_ms %s, number LIMIT 50" % (of, "DESC" if down else ""), (campaign,))]
+            got = b.js("[...document.querySelectorAll('#trials-table tbody tr th')].map(c => c.textContent)")
+            check(got == want, "sorted: %s, not %s" % (got[:5], want[:5]))
+        # filters
+        value = "EXISTS (SELECT 1 FROM parameter_value p WHERE p.trial_id = t.id AND p.name = '%s' AND p.value = %s)"
+        for text, sql in (("BM=128", value % ("BM", 128)), ("BM=128 BN!=64", value % ("BM", 128) + " AND EXISTS (SELECT 1 FROM parameter_value p WHERE p.trial_id = t.id AND p.name = 'BN' AND p.value <> 64)"),
+                          ("time<5.3 outcome=ok", "t.time_ms < 5.3 AND t.outcome = 'ok'"), ("registers>=200", "t.registers >= 200"),
+                          ("sgemm", "t.kernel LIKE '%sgemm%'"), ("wrong", "t.outcome = 'wrong'")):
+            search(b, text)
+            want = number("SELECT count(*) " + of + " AND " + sql)
+            check(want > 0, "no trial for " + text)
+            got = rows(b)
+            check(got.endswith("of %s trial%s" % (format(want, ","), "" if want == 1 else "s")), "%s: %s, not %d" % (text, got, want))
+        search(b, "no-such-thing")
+        check(rows(b) == "No trial passes the filter", rows(b))
+        search(b, "")
+        # pages
+        b.js("[...document.querySelectorAll('.pager button')][1].click()")
+        check(rows(b).startswith("51 to 100"), rows(b))
+        # details by keyboard
+        b.js("document.querySelector('#trials-table tbody button').focus()")
+        b.key("Enter", 13)
+        check(b.js("document.activeElement.getAttribute('aria-expanded')") == "true", "Enter does not open the details")
+        check(b.js("document.querySelector('tr.detail').textContent").find("Configuration") >= 0, "no details")
+        b.key("Enter", 13)
+        check(b.js("document.querySelector('tr.detail') === null"), "Enter does not close the details")
+        # the theme, and its charts
+        b.js("document.getElementById('theme').click()")
+        check(b.js("document.documentElement.dataset.theme") == "dark", "the button does not change the theme")
+        # the code can be copied
+        b.js("document.querySelector('#code button').click()")
+        check(b.until("/Copied|Selected/.test(document.querySelector('#code button').textContent)", 5), "the copy button says nothing")
+        quiet(b)
+
+
+def case_hostile(page):
+    """Text of the database that would be markup or script stays text."""
+    with chromium.Browser() as b:
+        b.send("Page.addScriptToEvaluateOnNewDocument", {"source": "window.alert = () => { window.harmed = true }"})
+        opened(b, page)
+        see_all(b)
+        check(b.js("window.harmed === undefined"), "a script of the data ran")
+        check(b.js("document.querySelectorAll('main img, main script, main iframe').length") == 0, "the data made elements")
+        check(b.js("document.body.textContent.includes('<img src=x onerror=alert(1)>')"), "the hostile text is not shown as it is")
+        check(not [c for c in b.complaints if "Content Security" in c or "alert" in c], b.complaints)
+        quiet(b)
+
+
+def case_print(page, pdf):
+    with chromium.Browser() as b:
+        opened(b, page)
+        b.pdf(pdf)
+        check(os.path.getsize(pdf) > 50000, "the printed page is empty")
+        quiet(b)
+
+
+def case_large(page, wanted):
+    """Seconds of the page's process from the start to the last section, and of the clock; the limit is on the former, which
+    other work on the machine changes little."""
+    with chromium.Browser() as b:
+        b.send("Performance.enable")
+        opened(b, page)
+        clock = b.js("performance.now()") / 1000
+        used = {m["name"]: m["value"] for m in b.send("Performance.getMetrics")["metrics"]}["ProcessTime"]
+        print("opened in %.2f s, %.2f s of a processor" % (clock, used))
+        check(rows(b).endswith("of %s trials" % format(int(wanted), ",")), rows(b))
+        check(used < 6, "opening took %.2f s of a processor" % used)
+        see_all(b)
+        quiet(b)
+
+
+globals()["case_" + sys.argv[1]](*sys.argv[2:])

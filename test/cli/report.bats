@@ -1,0 +1,115 @@
+# report.bats: `lathe report`: the file, its errors, and what a browser makes of it (headless Chromium, where there is one).
+load helper
+
+BROWSER="$TREE/test/browser/check_report.py"
+
+# recorded: the H200's campaigns as h200.db
+recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
+
+needs_charts() {
+    "$LATHE_BIN" report --db none -o x 2>&1 | grep -q "without the chart library" && skip "built without the chart library (npm)"
+    return 0
+}
+needs_browser() {
+    needs_charts
+    python3 -c "import sys; sys.path.insert(0, '$TREE/test/browser'); import chromium; sys.exit(not chromium.find())" ||
+        skip "there is no Chromium (apt-get install chromium)"
+}
+
+@test "report: one file, that asks for nothing else" {
+    needs_charts
+    recorded
+    run lathe report --db h200.db -o page.html
+    [ "$status" -eq 0 ]
+    [[ "$output" == "wrote page.html: "*" MB; open it in a browser" ]]
+    not grep -Eq '<(script|link|img)[^>]* (src|href)="?(http|//)' page.html
+    grep -q "<title>lathe: linear on NVIDIA H200</title>" page.html
+    [ "$(lathe report --db h200.db -o - | head -c 15)" = "<!DOCTYPE html>" ]
+}
+
+@test "report --json: campaigns in the order asked, the newest without" {
+    recorded
+    lathe report 2 1 2 --db h200.db --json >two.json
+    [ "$(json two.json "json_array_length(j, '$.campaigns')")" = 2 ]
+    [ "$(json two.json "json_extract(j, '$.campaigns[0].id')")" = 2 ]
+    lathe report --db h200.db --json >newest.json
+    [ "$(json newest.json "json_extract(j, '$.campaigns[0].id')")" = 3 ]
+    # all 900 candidates and 3 baselines, the winner's code, and an estimate of importance that adds up to no more than 1
+    [ "$(json newest.json "json_array_length(j, '$.campaigns[0].columns.time_ms')")" = 903 ]
+    [ "$(json newest.json "json_extract(j, '$.campaigns[0].winner.trial')")" = 737 ]
+    [ "$(json newest.json "json_extract(j, '$.campaigns[0].winner.text') LIKE '%extern \"C\"%'")" = 1 ]
+    sum="(SELECT sum(json_extract(value, '$.share')) FROM json_each(j, '$.campaigns[0].importance[0].alone'))"
+    [ "$(json newest.json "$sum > 0.2 AND $sum <= 1")" = 1 ]
+    [ "$(json newest.json "json_extract(j, '$.campaigns[0].importance[0].fit') > 0.5")" = 1 ]
+}
+
+@test "report: what is wrong with the command line" {
+    recorded
+    fails 1 "there is no campaign 99" lathe report 99 --db h200.db --json
+    fails 2 "CAMPAIGN" lathe report x --db h200.db --json
+    fails 6 "there is no such database" lathe report --db absent.db --json
+    needs_charts
+    fails 7 "no/such" lathe report --db h200.db -o no/such/page.html
+}
+
+@test "report: a campaign of the host device, also one that found nothing" {
+    lathe tune linear --size M=48,N=80,K=96 --kernel simt --strategy random --trials 4 --seed 1 --db host.db
+    lathe report --db host.db --json >host.json
+    [ "$(json host.json "json_extract(j, '$.campaigns[0].handle')")" = host ]
+    [ "$(json host.json "json_array_length(j, '$.campaigns[0].importance')")" = 0 ] # too few trials
+    sqlite3 host.db "UPDATE trial SET outcome = 'wrong', reason = 'r', time_ms = NULL, score_ms = NULL, final_rank = NULL"
+    lathe report --db host.db --json >none.json
+    [ "$(json none.json "json_type(j, '$.campaigns[0].winner')")" = null ]
+    needs_browser
+    lathe report --db host.db -o host.html
+    python3 "$BROWSER" opens host.html
+}
+
+@test "browser: opens without complaint, in both themes and on a phone" {
+    needs_browser
+    recorded
+    lathe report 1 2 3 --db h200.db -o page.html
+    python3 "$BROWSER" opens page.html
+}
+
+@test "browser: numbers are the database's" {
+    needs_browser
+    recorded
+    lathe report 1 3 --db h200.db -o page.html
+    python3 "$BROWSER" numbers page.html h200.db 3
+    python3 "$BROWSER" numbers page.html h200.db 1
+}
+
+@test "browser: the table sorts, filters, opens by keyboard; theme, copying" {
+    needs_browser
+    recorded
+    lathe report 3 --db h200.db -o page.html
+    python3 "$BROWSER" table page.html h200.db 3
+}
+
+@test "browser: it prints" {
+    needs_browser
+    recorded
+    lathe report 3 --db h200.db -o page.html
+    python3 "$BROWSER" print page.html page.pdf
+}
+
+@test "browser: text of the database stays text" {
+    needs_browser
+    recorded
+    evil="</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    sqlite3 h200.db "UPDATE problem SET name = '$evil', summary = '$evil'; UPDATE device SET name = '$evil', toolchain = '$evil';
+        UPDATE strategy SET name = '$evil'; UPDATE campaign SET note = '$evil', command_line = '$evil', tool_version = '$evil', kernels = '$evil';
+        UPDATE parameter_value SET name = '$evil' WHERE name = 'STORE'; UPDATE parameter_value SET value = '$evil' WHERE name = 'LAYOUT';
+        UPDATE trial SET kernel = '$evil'; UPDATE trial SET outcome = 'crash', reason = '$evil' WHERE id % 7 = 0"
+    lathe report 3 --db h200.db -o page.html
+    python3 "$BROWSER" hostile page.html
+}
+
+@test "browser: 100 000 trials" {
+    needs_browser
+    recorded
+    sqlite3 h200.db <"$TREE/test/browser/large.sql"
+    lathe report 1000 --db h200.db -o page.html
+    python3 "$BROWSER" large page.html 100000
+}

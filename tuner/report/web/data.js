@@ -1,0 +1,166 @@
+/* data.js: the document's columns as numbers, and what follows from them by arithmetic. Row i is trial i. */
+
+const NONE = NaN
+
+const WHOLE = { i1: [Int8Array, -128], i2: [Int16Array, -32768], i4: [Int32Array, -2147483648] }
+
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64)
+  const text = atob(base64), raw = new Uint8Array(text.length)
+  for (let i = 0; i < text.length; i++) raw[i] = text.charCodeAt(i)
+  return raw
+}
+
+/* A column, packed (tuner/report/pack.h) or a plain array, as doubles; null is NaN. */
+function numbers(list) {
+  if (Array.isArray(list)) return Float64Array.from(list, x => x === null ? NONE : Number(x))
+  if (list.of) {
+    const different = numbers(list.of)
+    return numbers({ as: list.as, n: list.n, data: list.data }).map(k => k >= 0 ? different[k] : NONE)
+  }
+  if (list.as === 'all') return new Float64Array(list.n).fill(list.data === null ? NONE : list.data)
+  const raw = bytesOf(list.data)
+  if (list.as === 'f8') return new Float64Array(raw.buffer)
+  const [type, none] = WHOLE[list.as], whole = new type(raw.buffer), out = new Float64Array(list.n)
+  for (let i = 0; i < list.n; i++) out[i] = whole[i] === none ? NONE : whole[i]
+  return out
+}
+
+/* A campaign of the document (docs/report.md) with quick access to its columns. */
+class Campaign {
+  constructor(raw) {
+    this.raw = raw
+    this.col = {}
+    for (const [key, list] of Object.entries(raw.columns)) this.col[key] = numbers(list)
+    this.n = this.col.id.length
+    this.parameters = raw.parameters.map(p => ({
+      name: p.name,
+      values: p.type === 'boolean' ? p.values.map(v => Boolean(v)) : p.values,
+      at: Int32Array.from(numbers(p.column))
+    }))
+    this.rowOf = new Map(Array.from(this.col.id, (id, i) => [id, i]))
+    this.baselines = []
+    this.candidates = []
+    for (let i = 0; i < this.n; i++) (this.col.number[i] > 0 ? this.candidates : this.baselines).push(i)
+    this.baselines.reverse() // numbers 0, -1, ...: the first baseline first
+    this.kernels = [...new Set(this.candidates.map(i => this.text('kernel', i)))]
+    this.times = null
+    this.timed = this.candidates.filter(i => this.col.time_ms[i] > 0)
+    this.varied = this.parameters.filter(p => this.candidates.some(i => p.at[i] !== p.at[this.candidates[0]]))
+    this.best = raw.winner ? this.rowOf.get(raw.winner.trial) : -1
+    this.addMeasurements(raw.measurements)
+  }
+
+  addMeasurements(m) {
+    const at = {}
+    for (const key of Object.keys(m)) at[key] = numbers(m[key])
+    const sustained = this.raw.texts.regime.indexOf('sustained')
+    this.measured = at
+    this.samples = numbers(this.raw.samples)
+    this.lastOf = new Int32Array(this.n).fill(-1) // of a trial: its last measurement; before[k]: the one before k
+    this.before = new Int32Array(at.trial.length)
+    this.samplesFrom = new Int32Array(at.trial.length)
+    this.energy = new Float64Array(this.n).fill(NONE)
+    for (let k = 0, from = 0; k < at.trial.length; k++) {
+      const row = at.trial[k]
+      this.before[k] = this.lastOf[row]
+      this.lastOf[row] = k
+      this.samplesFrom[k] = from
+      from += at.samples[k]
+      // W * ms = mJ; back to back only: else the power is partly that of waiting
+      if (at.regime[k] === sustained && at.power_w[k] > 0) this.energy[row] = at.power_w[k] * at.median_ms[k]
+    }
+  }
+
+  /* A trial's measurements, the first first: {regime, median_ms, ..., ms: its samples that are here}. */
+  measurements(i) {
+    const out = []
+    for (let k = this.lastOf[i]; k >= 0; k = this.before[k]) {
+      const one = {}
+      for (const key of Object.keys(this.measured)) one[key] = this.measured[key][k]
+      one.regime = this.raw.texts.regime[one.regime]
+      one.ms = Array.from(this.samples.subarray(this.samplesFrom[k], this.samplesFrom[k] + one.samples))
+      out.unshift(one)
+    }
+    return out
+  }
+
+  text(key, i) { return this.raw.texts[key][this.col[key][i]] }
+  outcome(i) { return this.text('outcome', i) }
+  value(p, i) { return p.at[i] < 0 ? undefined : p.values[p.at[i]] }
+  /* "BM=128 BN=64": the active ones of all parameters, or of those given. */
+  configuration(i, parameters = this.parameters) {
+    let out = ''
+    for (const p of parameters) if (p.at[i] >= 0) out += (out ? ' ' : '') + p.name + '=' + p.values[p.at[i]]
+    return out
+  }
+
+  /* The time that a trial is ranked by: the final's cold median where there is one. */
+  ms(i) { return this.col.cold_ms[i] > 0 ? this.col.cold_ms[i] : this.col.time_ms[i] }
+  /* As `lathe best`: cold against cold where both have it. */
+  speedup(i, baseline) {
+    const cold = this.col.cold_ms[baseline] / this.col.cold_ms[i]
+    return cold > 0 ? cold : this.col.time_ms[baseline] / this.col.time_ms[i]
+  }
+  get firstBaseline() { const b = this.baselines.find(i => this.col.checked[i] === 1); return b === undefined ? -1 : b }
+  tflops(i) { return this.raw.flops / (this.ms(i) * 1e9) }
+  gbps(i) { return this.raw.bytes / (this.ms(i) * 1e6) }
+  get peakTflops() { return this.raw.target.peak_tflops_f32 }
+  get peakGbps() { return this.raw.target.peak_gbps }
+  get intensity() { return this.raw.flops / this.raw.bytes }
+  /* TFLOP/s that the device allows at the problem's intensity; 0: not known */
+  get ceiling() {
+    return this.peakTflops > 0 && this.peakGbps > 0 && this.intensity > 0
+      ? Math.min(this.peakTflops, this.intensity * this.peakGbps / 1000) : 0
+  }
+  memoryBound() { return this.intensity * this.peakGbps / 1000 < this.peakTflops }
+
+  /* Rows at which the best time so far fell: those that may win, in the order proposed. */
+  improvements() {
+    const out = []
+    let best = Infinity
+    for (const i of this.candidates)
+      if (this.outcome(i) === 'ok' && this.col.eligible[i] === 1 && this.col.time_ms[i] < best) {
+        best = this.col.time_ms[i]
+        out.push(i)
+      }
+    return out
+  }
+
+  outcomes() {
+    const counts = new Map()
+    for (const i of this.candidates) counts.set(this.outcome(i), (counts.get(this.outcome(i)) || 0) + 1)
+    return [...counts].sort((a, b) => b[1] - a[1])
+  }
+
+  /* Why trials failed: {outcome, reason, count, row}, the most frequent first. */
+  reasons() {
+    const met = new Map()
+    for (const i of this.candidates) {
+      if (this.outcome(i) === 'ok' || this.outcome(i) === 'in_flight') continue
+      const key = this.col.outcome[i] + ' ' + this.col.reason[i]
+      const one = met.get(key)
+      if (one) one.count++
+      else met.set(key, { outcome: this.outcome(i), reason: this.text('reason', i), count: 1, row: i })
+    }
+    return [...met.values()].sort((a, b) => b.count - a.count || a.row - b.row)
+  }
+
+  /* Rows of which no other has both a lower x and a lower y; from the lowest x. */
+  front(rows, x, y) {
+    const out = []
+    let least = Infinity
+    for (const i of rows.filter(i => x(i) > 0 && y(i) >= 0).sort((a, b) => x(a) - x(b) || y(a) - y(b)))
+      if (y(i) < least) { least = y(i); out.push(i) }
+    return out
+  }
+
+  sizeText() { return Object.entries(this.raw.size).map(([k, v]) => k + '=' + v).join(' ') }
+  name() { return '#' + this.raw.id + ' ' + this.raw.problem + ' ' + this.sizeText() }
+}
+
+function quantile(sorted, q) {
+  if (!sorted.length) return NONE
+  const at = (sorted.length - 1) * q, low = Math.floor(at), high = Math.ceil(at)
+  return sorted[low] + (sorted[high] - sorted[low]) * (at - low)
+}
