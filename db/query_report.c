@@ -29,10 +29,17 @@
     X("load_seconds", "t.load_seconds")                                                                                \
     X("verify_seconds", "t.verify_seconds")                                                                            \
     X("measure_seconds", "t.measure_seconds")
+/* The same since version 3; and what an older file stands for. */
+#define NEW_NUMBER_TABLE(X)                                                                                            \
+    X("energy_mj", "t.energy_mj", "NULL")                                                                              \
+    X("device_position", "coalesce(t.device_position, 0)", "0")
 
 static const char *const NUMBERS[] = {
 #define X(key, expression) key,
     NUMBER_TABLE(X)
+#undef X
+#define X(key, expression, old) key,
+    NEW_NUMBER_TABLE(X)
 #undef X
 };
 enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
@@ -40,13 +47,22 @@ enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
 static const char *const TEXTS[] = {"kernel", "outcome", "role", "reason"};
 enum { NTEXTS = sizeof TEXTS / sizeof *TEXTS };
 
-/* Columns: the numbers, when the trial ended in seconds from the campaign's begin (%s), the texts. */
+/* Columns: the numbers, when the trial ended in seconds from the campaign's begin (the first %s), the numbers since
+ * version 3 (the second), the texts. */
 static const char SELECT_TRIALS[] = "SELECT %s"
 #define X(key, expression) ", " expression
     NUMBER_TABLE(X)
 #undef X
+        "%s"
         ", t.kernel, t.outcome, t.role, t.reason "
         "FROM trial t JOIN campaign c ON c.id = t.campaign_id WHERE t.campaign_id = ?1 ORDER BY t.number";
+
+#define X(key, expression, old) ", " expression
+static const char NEW_NUMBERS[] = NEW_NUMBER_TABLE(X);
+#undef X
+#define X(key, expression, old) ", " old
+static const char OLD_NUMBERS[] = NEW_NUMBER_TABLE(X);
+#undef X
 
 static const char SELECT_VERIFICATIONS[] =
     "SELECT v.trial_id, v.frobenius AS error, v.max_abs AS max_abs, v.mismatches AS mismatches, "
@@ -57,9 +73,13 @@ enum { VERIFIED_KEYS = 4, PASSED_COLUMN = 5, DETAIL_COLUMN = 7 };
 static const char SELECT_MEASUREMENTS[] =
     "SELECT m.trial_id, m.id, m.regime, m.median_ms AS median_ms, m.low_ms AS low_ms, m.high_ms AS high_ms, "
     "m.count AS count, m.sm_mhz AS sm_mhz, m.mem_mhz AS mem_mhz, m.power_w AS power_w, "
-    "m.temperature_c AS temperature_c, m.throttle_reasons AS throttle_reasons "
+    "m.temperature_c AS temperature_c, m.throttle_reasons AS throttle_reasons, "
+    "%s "
     "FROM trial t JOIN measurement m ON m.trial_id = t.id WHERE t.campaign_id = ?1 ORDER BY m.id";
-enum { MEASURED_FIRST = 3, MEASURED_KEYS = 9 };
+static const char NEW_MEASURED[] = "m.batch AS batch, m.throttled AS throttled, m.energy_mj AS energy_mj, "
+                                   "coalesce(m.device_position, 0) AS device_position";
+static const char OLD_MEASURED[] = "1 AS batch, 0 AS throttled, NULL AS energy_mj, 0 AS device_position";
+enum { MEASURED_FIRST = 3, MEASURED_KEYS = 13 };
 
 static const char SELECT_PARAMETERS[] =
     "SELECT p.trial_id, p.name, p.type, p.value FROM trial t JOIN parameter_value p ON p.trial_id = t.id "
@@ -182,7 +202,7 @@ static status add_trials(struct builder *b, struct err *e)
     /* the campaign's clock counts a resumed campaign's time only; version 1 did not keep it */
     const char *by_clock = "(julianday(t.ended) - julianday(c.created)) * 86400";
     char *at = b->q->version >= 2 ? mem_printf("coalesce(t.campaign_seconds, %s)", by_clock) : mem_strdup(by_clock);
-    char *text = mem_printf(SELECT_TRIALS, at);
+    char *text = mem_printf(SELECT_TRIALS, at, b->q->version >= 3 ? NEW_NUMBERS : OLD_NUMBERS);
     json_object_set_new(b->columns, "at_seconds", json_array());
     for (int i = 0; i < NNUMBERS; i++)
         json_object_set_new(b->columns, NUMBERS[i], json_array());
@@ -289,14 +309,17 @@ static status visit_sampled(struct builder *b, sqlite3_stmt *st, void *ctx, stru
 static status add_measurements(struct builder *b, json_t *campaign, struct err *e)
 {
     static const char *const keys[] = {"trial",  "regime",  "median_ms", "low_ms",        "high_ms",          "count",
-                                       "sm_mhz", "mem_mhz", "power_w",   "temperature_c", "throttle_reasons", "samples"};
+                                       "sm_mhz", "mem_mhz", "power_w",   "temperature_c", "throttle_reasons", "batch",
+                                       "throttled", "energy_mj", "device_position", "samples"};
     struct measured m = {.columns = json_object()};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set_new(m.columns, keys[i], json_array());
     empty_column(b->columns, "cold_ms", b->nrows);
     empty_column(b->columns, "sustained_ms", b->nrows);
     json_object_set_new(campaign, "measurements", m.columns);
-    status s = each_row(b, SELECT_MEASUREMENTS, visit_measurement, &m, e);
+    char *text = mem_printf(SELECT_MEASUREMENTS, b->q->version >= 3 ? NEW_MEASURED : OLD_MEASURED);
+    status s = each_row(b, text, visit_measurement, &m, e);
+    mem_free(text);
     m.samples = mem_zalloc((size_t)m.n + 1, sizeof *m.samples);
     if (!s)
         s = each_row(b, SELECT_SAMPLED, visit_sampled, &m, e);
@@ -369,6 +392,19 @@ static status visit_facts(struct builder *b, sqlite3_stmt *st, void *ctx, struct
     return LATHE_OK;
 }
 
+/* Where its time went, and how its baselines drifted: as query_campaign. */
+static status add_pace(struct query *q, int64_t id, json_t *campaign, struct err *e)
+{
+    json_t *pace = NULL, *drift = NULL;
+    status s = query_pace(q, id, &pace, e);
+    json_object_set_new(campaign, "pace", pace);
+    if (!s) {
+        s = query_drift(q, id, &drift, e);
+        json_object_set_new(campaign, "drift", drift);
+    }
+    return s;
+}
+
 static status report_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
     const struct query_report *wanted = args;
@@ -381,6 +417,8 @@ static status report_body(struct query *q, const void *args, json_t **out, struc
         s = query_campaign_object(q, b.campaign, &campaign, e);
     if (!s)
         s = each_row(&b, SELECT_FACTS, visit_facts, campaign, e);
+    if (!s)
+        s = add_pace(q, b.campaign, campaign, e);
     if (!s)
         s = add_trials(&b, e);
     if (!s)

@@ -57,12 +57,15 @@ needs_browser() {
     lathe report --db host.db --json >host.json
     [ "$(json host.json "json_extract(j, '$.campaigns[0].handle')")" = host ]
     [ "$(json host.json "json_array_length(j, '$.campaigns[0].importance')")" = 0 ] # too few trials
+    cp host.db whole.db
     sqlite3 host.db "UPDATE trial SET outcome = 'wrong', reason = 'r', time_ms = NULL, score_ms = NULL, final_rank = NULL"
     lathe report --db host.db --json >none.json
     [ "$(json none.json "json_type(j, '$.campaigns[0].winner')")" = null ]
     needs_browser
     lathe report --db host.db -o host.html
     python3 "$BROWSER" opens host.html
+    lathe report --db whole.db -o whole.html
+    python3 "$BROWSER" numbers whole.html whole.db 1
 }
 
 @test "browser: opens without complaint, in both themes and on a phone" {

@@ -60,15 +60,19 @@ class Campaign {
     this.lastOf = new Int32Array(this.n).fill(-1) // of a trial: its last measurement; before[k]: the one before k
     this.before = new Int32Array(at.trial.length)
     this.samplesFrom = new Int32Array(at.trial.length)
-    this.energy = new Float64Array(this.n).fill(NONE)
+    this.coldOn = Float64Array.from(this.col.device_position) // where its latest cold measurement was
+    const cold = this.raw.texts.regime.indexOf('cold')
+    // mJ a run; where it was not measured, W * ms of launches back to back: else the power is partly that of waiting
+    this.energy = Float64Array.from(this.col.energy_mj)
+    this.energyMeasured = this.energy.some(x => x > 0)
     for (let k = 0, from = 0; k < at.trial.length; k++) {
       const row = at.trial[k]
       this.before[k] = this.lastOf[row]
       this.lastOf[row] = k
       this.samplesFrom[k] = from
       from += at.samples[k]
-      // W * ms = mJ; back to back only: else the power is partly that of waiting
-      if (at.regime[k] === sustained && at.power_w[k] > 0) this.energy[row] = at.power_w[k] * at.median_ms[k]
+      if (at.regime[k] === cold) this.coldOn[row] = at.device_position[k]
+      if (!this.energyMeasured && at.regime[k] === sustained && at.power_w[k] > 0) this.energy[row] = at.power_w[k] * at.median_ms[k]
     }
   }
 
@@ -97,10 +101,12 @@ class Campaign {
 
   /* The time that a trial is ranked by: the final's cold median where there is one. */
   ms(i) { return this.col.cold_ms[i] > 0 ? this.col.cold_ms[i] : this.col.time_ms[i] }
-  /* As `lathe best`: cold against cold where both have it. */
+  /* As `lathe best`: cold against cold where both have it; of a campaign on several devices, on the same one. */
   speedup(i, baseline) {
-    const cold = this.col.cold_ms[baseline] / this.col.cold_ms[i]
-    return cold > 0 ? cold : this.col.time_ms[baseline] / this.col.time_ms[i]
+    const on = position => this.baselines.find(b => this.col.kernel[b] === this.col.kernel[baseline] && this.col.device_position[b] === position)
+    const many = this.baselines.some(b => this.col.device_position[b] > 0)
+    const cold = this.col.cold_ms[many ? on(this.coldOn[i]) : baseline] / this.col.cold_ms[i]
+    return cold > 0 ? cold : this.col.time_ms[many ? on(this.col.device_position[i]) : baseline] / this.col.time_ms[i]
   }
   get firstBaseline() { const b = this.baselines.find(i => this.col.checked[i] === 1); return b === undefined ? -1 : b }
   tflops(i) { return this.raw.flops / (this.ms(i) * 1e9) }

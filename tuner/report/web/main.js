@@ -17,7 +17,7 @@ function summary(c) {
     c.ceiling > 0 ? tile('Of the roofline', percent(c.tflops(w) / c.ceiling), '', c.memoryBound() ? 'memory bound: ' + num(c.peakGbps, 4) + ' GB/s' : 'compute bound: ' + num(c.peakTflops, 3) + ' TFLOP/s float32') : null,
     Number.isFinite(col.error[w]) ? tile('Error', col.error[w].toExponential(1), '', 'relative Frobenius' + (first >= 0 && col.error[first] > 0 ? '; ' + c.text('kernel', first) + ' ' + col.error[first].toExponential(1) : '')) : null,
     col.sustained_ms[w] > 0 ? tile('Sustained', num(col.sustained_ms[w], 5), 'ms', 'back to back') : null,
-    c.energy[w] > 0 ? tile('Energy', num(c.energy[w] / 1000, 3), 'J', 'a run, power × time back to back' + (first >= 0 && c.energy[first] > 0 ? '; ' + c.text('kernel', first) + ' ' + num(c.energy[first] / 1000, 3) + ' J' : '')) : null
+    c.energy[w] > 0 ? tile('Energy', num(c.energy[w] / 1000, 3), 'J', c.energyMeasured ? 'a run' : 'a run, power × time back to back' + (first >= 0 && c.energy[first] > 0 ? '; ' + c.text('kernel', first) + ' ' + num(c.energy[first] / 1000, 3) + ' J' : '')) : null
   ] : []
   const rows = c.baselines.map(b => [c.text('kernel', b), badge(c.outcome(b)), same(col.time_ms[b], 5), same(col.cold_ms[b], 5), same(col.sustained_ms[b], 5), w >= 0 && c.speedup(w, b) > 0 ? fixed(c.speedup(w, b), 3) + '×' : '–', Number.isFinite(col.error[b]) ? col.error[b].toExponential(1) : '–'])
   if (w >= 0) rows.unshift([h('b', {}, 'winner'), badge(c.outcome(w)), same(col.time_ms[w], 5), same(col.cold_ms[w], 5), same(col.sustained_ms[w], 5), '', Number.isFinite(col.error[w]) ? col.error[w].toExponential(1) : '–'])
@@ -108,7 +108,7 @@ function fronts(c) {
   const rows = c.timed.filter(i => c.col.error[i] >= 0 && (c.outcome(i) === 'ok' || c.outcome(i) === 'inaccurate'))
   const powered = c.candidates.filter(i => c.energy[i] > 0)
   const error = rows.length > 1 ? chart('*Error against time:* the line is what nothing beats in both', () => frontOption(c, i => c.col.error[i], 'relative Frobenius error', rows)) : null
-  const energy = powered.length > 1 ? chart('*Energy against time,* trials of the final, J a run', () => frontOption(c, i => c.energy[i] / 1000, 'J', powered)) : null
+  const energy = powered.length > 1 ? chart('*Energy against time,* J a run' + (c.energyMeasured ? '' : ' (power × time, trials of the final)'), () => frontOption(c, i => c.energy[i] / 1000, 'J', powered)) : null
   return error || energy ? section('fronts', 'Accuracy' + (energy ? ' and energy' : ''), error && energy ? h('div', { class: 'two' }, error, energy) : error || energy) : null
 }
 
@@ -129,6 +129,9 @@ function provenance(c) {
     ['Budget', [r.budget_trials ? plural(r.budget_trials, 'trial') : '', r.budget_seconds ? duration(r.budget_seconds) : ''].filter(Boolean).join(', ') || 'none'],
     ['Tolerance', Object.entries(r.tolerance || {}).map(([k, v]) => k + '=' + v).join(' ')], ['Inputs', r.inputs], ['Restricted to', (r.restrictions || []).join('; '), 'conf'],
     ['FLOPs, bytes', num(r.flops, 6) + ', ' + num(r.bytes, 6)],
+    ['Where time went', r.pace ? Object.entries(r.pace.phases).filter(p => p[1] > 0).map(p => p[0] + ' ' + duration(p[1])).join(', ') + '; of the search ' + Object.entries(r.pace.stages).filter(p => p[1] > 0).map(p => p[0] + ' ' + duration(p[1])).join(', ') : null],
+    ['Trials a minute', r.pace && r.pace.trials_per_minute > 0 ? num(r.pace.trials_per_minute, 4) : null],
+    ['Drift of baselines', (r.drift || []).map(d => d.kernel + ' ' + d.phase + ' ' + percent(d.least) + ' to ' + percent(d.most)).join(', ')],
     ['Began', r.created], ['Ended', r.ended || '–'], ['lathe', r.tool_version],
     ['Environment', Object.entries(environment).map(([k, v]) => k + '=' + (typeof v === 'object' ? JSON.stringify(v) : v)).join(' '), 'conf']]))
 }
