@@ -43,7 +43,8 @@ struct measure_options campaign_trial_options(const struct campaign *c)
                                     .interval = gpu ? 0.005 : 0.05,
                                     .unstable_above = gpu ? 0.25 : 0,
                                     .incumbent_ms = c->progress.best_ms,
-                                    .hopeless = energy ? 4 : 2,     /* a slow one may take less power */
+                                    /* a slow one may take less power; a CPU's two samples say less */
+                                    .hopeless = energy ? 4 : gpu ? 1.25 : 2,
                                     .batch_below_ms = gpu ? CAMPAIGN_BATCH_BELOW_MS : 0,
                                     .cool_seconds = 0.05,
                                     .retakes = 8,
