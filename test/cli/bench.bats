@@ -54,7 +54,7 @@ END
     bench_all() { LATHE_BIN=$LATHE_BIN "$TREE/scripts/bench_all" --dry-run --out "$PWD/all" "$@"; }
     split bench_all nosuch
     [ "$status" -eq 2 ]
-    [[ "$errors" == "bench_all: there is no stage 'nosuch'; there are check accurate"* ]]
+    [[ "$errors" == "bench_all: there is no stage 'nosuch'; there are check measuring"* ]]
     bench_all exports >out && return 1
     grep -q "^exports: .* exit code 1$" out             # there is nothing to export yet
     bench_all accurate exports >out
