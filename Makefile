@@ -70,7 +70,8 @@ $(O)/obj/%.o: %.c
 
 # Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
-EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/guided.lua db/schema.sql db/schema_2.sql db/schema_3.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
+EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua search/lua/guided.lua \
+            db/schema.sql db/schema_2.sql db/schema_3.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
             kernels/common/inputs.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py $(WEB)
 WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
 STRATEGIES = $(wildcard search/strategies/*.lua)

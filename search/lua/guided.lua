@@ -10,15 +10,16 @@ function M.strategy.guided_options()
     starts = integer { 4, min = 1, max = 1000, help = "trials of each kernel before its model is asked, spread out" },
     batch = integer { 1, min = 1, max = 1000, help = "configurations asked for at once" },
     kappa = number { 2, min = 0, max = 100, help = "deviations below the mean that the optimistic guess is" },
-    bold = number { 0.05, min = 0, max = 10, help = "how much kappa grows with each trial that brought nothing better" },
+    bold = number { 0.05, min = 0, max = 10,
+                    help = "how much kappa grows with each trial that brought nothing better" },
     cost = number { 0.5, min = 0, max = 10, help = "how much the cost of a trial counts: the power of its seconds" },
     tries = integer { 30, min = 1, max = 10000, help = "random configurations of which the start takes the furthest" },
     candidates = integer { 20000, min = 16, max = 1000000, help = "configurations of a kernel compared for a trial" },
   }
 end
 
--- guided(tune, space, opt, make): asks for what models promise most of, until no configuration is left. make is model.gp
--- or another of `model`; opt has the values of guided_options.
+-- guided(tune, space, opt, make): asks for what models promise most of, until no configuration is left. make is
+-- model.gp or another of `model`; opt has the values of guided_options.
 --
 -- Each kernel has a model of its own; all speak of milliseconds, so that the promises of kernels can be compared. The
 -- first trials of each are spread over its space. Then three ways to weigh a promise take turns: the improvement

@@ -19,16 +19,6 @@
 
 enum { HOOK_INSTRUCTIONS = 1000, CHUNK_NAME_MAX = 50 };
 
-static const char PRELUDE[] = {
-#include "search/lua/prelude.lua.inc"
-    , 0};
-static const char TOOLBOX[] = {
-#include "search/lua/toolbox.lua.inc"
-    , 0};
-static const char GUIDED[] = {
-#include "search/lua/guided.lua.inc"
-    , 0};
-
 /* Process-wide because a signal handler sets it; atomic because hosts may run on several threads. */
 static atomic_int interrupted;
 
@@ -185,9 +175,7 @@ static void add_script_lines(luaL_Buffer *b, const char *trace)
         for (const char *p = strchr(trace, '\n'); p && (pass == 0 || lines > 1); p = strchr(p, '\n')) {
             p++;
             size_t n = strcspn(p, "\n");
-            if (strncmp(p, "\t[C]", 4) == 0 || strncmp(p, "\tprelude.lua", 12) == 0 ||
-                strncmp(p, "\ttoolbox.lua", 12) == 0 || strncmp(p, "\tguided.lua", 11) == 0 ||
-                strncmp(p, "\t(...", 5) == 0)
+            if (lua_words_traced(p))
                 continue;
             if (pass == 0) {
                 lines++;
@@ -303,45 +291,4 @@ status lua_host_resume(struct lua_host *h, lua_State *co, int nargs, int *nresul
         }
     }
     return fail(h, rc, on_error, e);
-}
-
-static int install_words(lua_State *L)
-{
-    /* stack: module, set's name (light userdata) */
-    lua_getfield(L, 1, lua_touserdata(L, 2));
-    luaL_checktype(L, 3, LUA_TTABLE);
-    lua_pushnil(L);
-    while (lua_next(L, 3)) /* stack: module, name, words, word's name, word */
-        lua_host_set_global(L, lua_tostring(L, -2));
-    return 0;
-}
-
-/* Runs a text with the module, which is on top of the stack and stays there. */
-static status add_words(struct lua_host *h, const char *text, size_t len, const char *name, struct err *e)
-{
-    status s = lua_host_load(h, text, len, name, e);
-    if (s)
-        return s;
-    lua_pushvalue(h->L, -2); /* stack: module, text, module */
-    return lua_host_call(h, 1, 0, LATHE_INTERNAL, e);
-}
-
-status lua_host_prelude(struct lua_host *h, const char *set, struct err *e)
-{
-    lua_State *L = h->L;
-    status s = lua_host_load(h, PRELUDE, sizeof PRELUDE - 1, "prelude.lua", e);
-    if (s || (s = lua_host_call(h, 0, 1, LATHE_INTERNAL, e))) /* stack: module */
-        return s;
-    if (strcmp(set, "strategy") == 0 && !(s = add_words(h, TOOLBOX, sizeof TOOLBOX - 1, "toolbox.lua", e)))
-        s = add_words(h, GUIDED, sizeof GUIDED - 1, "guided.lua", e);
-    if (s) {
-        lua_pop(L, 1);
-        return s;
-    }
-    lua_pushcfunction(L, install_words);
-    lua_pushvalue(L, -2);
-    lua_pushlightuserdata(L, (void *)set);
-    if ((s = lua_host_call(h, 2, 0, LATHE_INTERNAL, e)))
-        lua_pop(L, 1);
-    return s;
 }

@@ -3,6 +3,7 @@
 #define LATHE_SEARCH_LUA_HOST_IMPL_H
 
 #include "search/lua/lua_host.h"
+#include <stdbool.h>
 
 /* Why the running script must end. Once set it stays until the host returns to C, and every instruction hook and
  * protected call raises it again. */
@@ -30,6 +31,9 @@ int lua_bounded_table(lua_State *L);
 int lua_bounded_move(lua_State *L);
 int lua_ordered_pairs(lua_State *L);
 int lua_ordered_next(lua_State *L);
+
+/* Whether a line of a traceback lies in no script: in C, or in what is embedded. */
+bool lua_words_traced(const char *line);
 
 /* Raises h's trip as a Lua error; does not return. */
 int lua_host_raise(lua_State *L);

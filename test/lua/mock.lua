@@ -2,8 +2,9 @@
 -- Paths are relative to the repository's root, where busted is run.
 
 local M = { prelude = dofile("search/lua/prelude.lua") }
-assert(loadfile("search/lua/toolbox.lua"))(M.prelude)
-assert(loadfile("search/lua/guided.lua"))(M.prelude)
+for _, name in ipairs { "toolbox", "points", "guided" } do
+  assert(loadfile("search/lua/" .. name .. ".lua"))(M.prelude)
+end
 M.prelude.load_strategy = function(name) return M.load(name) end
 
 -- `model`, as far as a strategy can tell: what it proposes is free, and scores are at random. M.run sets `of`.
