@@ -2,6 +2,7 @@
 #include "cli/export_code.h"
 #include "base/mem.h"
 #include "cli/report.h"
+#include "cli/stored.h"
 #include "device/jit.h"
 #include "export/export.h"
 #include "model/source.h"
@@ -9,19 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static status set_dims(struct problem *p, const json_t *size, struct err *e)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)size, name, value)
-    {
-        status s = problem_set_dim(p, name, json_integer_value(value), e);
-        if (s != LATHE_OK)
-            return s;
-    }
-    return LATHE_OK;
-}
 
 /* The winner compiled for its device, into memory; why_not (mem_free it) says why it is not there. */
 static void compile_image(const struct export_input *in, char **image, size_t *len, char **why_not)
@@ -82,34 +70,14 @@ static status make_torch(const struct export_input *in, struct strbuf *out, stru
 
 status export_code(const json_t *provenance, const char *db, bool torch, struct strbuf *out, struct err *e)
 {
-    const json_t *trial = json_object_get(provenance, "trial");
-    struct problem *p = NULL;
-    config_choice *choice = NULL;
-    struct target target;
-    status s = problem_from_json(json_object_get(provenance, "spec"), tree_text(trial, "problem"), NULL, &p, e);
-    if (s == LATHE_OK)
-        s = problem_needs_kernels(p, "an export", e);
-    if (s == LATHE_OK)
-        s = set_dims(p, json_object_get(trial, "size"), e);
-    if (s == LATHE_OK)
-        s = tolerance_from_json(json_object_get(trial, "tolerance"), &p->tolerance, e);
-    if (s == LATHE_OK)
-        s = target_from_json(json_object_get(provenance, "target"), &target, e);
-    int k = s == LATHE_OK ? problem_find_kernel(p, tree_text(trial, "kernel")) : -1;
-    if (s == LATHE_OK && k < 0)
-        s = err_set(e, LATHE_STORE, "its specification has no kernel '%s'", tree_text(trial, "kernel"));
+    struct stored t;
+    status s = stored_open(provenance, "an export", &t, e);
     if (s == LATHE_OK) {
-        const struct kernel *kernel = &p->kernels[k];
-        choice = mem_zalloc((size_t)kernel->nparams + 1, sizeof *choice);
-        s = config_from_json(kernel, json_object_get(trial, "configuration"), choice, e);
-        struct export_input in = {p, kernel, choice, &target, provenance};
-        if (s == LATHE_OK)
-            s = torch ? make_torch(&in, out, e) : export_cu(&in, out, e);
+        struct export_input in = {t.problem, t.kernel, t.choice, &t.target, provenance};
+        s = torch ? make_torch(&in, out, e) : export_cu(&in, out, e);
+        stored_free(&t);
     }
     if (s != LATHE_OK)
-        err_prefix(e, "%.200s, trial %lld", db, (long long)tree_int(trial, "id"));
-    mem_free(choice);
-    if (p)
-        problem_free(p);
+        err_prefix(e, "%.200s, trial %lld", db, (long long)tree_int(json_object_get(provenance, "trial"), "id"));
     return s;
 }

@@ -1,0 +1,69 @@
+# explain.bats: `lathe explain`: limits and neighbours, against what the database says.
+load helper
+
+recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
+
+@test "explain: the best of the newest campaign" {
+    recorded
+    run lathe explain --db h200.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == "trial 737 of campaign 3: simt, linear on NVIDIA H200"* ]]
+    [[ "$output" == *"53.48 TFLOP/s, 79.9 % of the float32 peak of 66.91"* ]]
+    [[ "$output" == *"nothing is spilled"* ]]
+    [[ "$output" == *"an SM holds 1 (occupancy 12.5 %), limited by the registers"* ]]
+    [[ "$output" == *"1.00 waves: the last keeps the device 100 % busy"* ]]
+}
+
+@test "explain: computed occupancy is the driver's" {
+    recorded
+    local n=0 id
+    # one launch each: no second kernel, a different shape of block each
+    for id in $(lathe query --db h200.db --csv "SELECT min(id) FROM trial WHERE kernel = 'simt' AND configuration NOT LIKE '%second_kernel%'
+        GROUP BY occupancy, registers / 40, shared_dynamic / 16384" | tail -n +2); do
+        lathe explain "$id" --db h200.db --json >x.json
+        if [ "$(json x.json "json_extract(j, '$.launches[0].occupancy') = json_extract(j, '$.trial.occupancy')")" != 1 ]; then
+            echo "trial $id: $(json x.json "json_extract(j, '$.launches[0]')")"
+            return 1
+        fi
+        n=$((n + 1))
+    done
+    [ "$n" -ge 20 ]
+}
+
+@test "explain: neighbours differ in one parameter, and are all of those" {
+    recorded
+    lathe explain 737 --db h200.db --json >x.json
+    # parameters in which the trials of campaign 3 differ from it, by SQL
+    sqlite3 h200.db "SELECT count(*) FROM trial t WHERE t.campaign_id = 3 AND t.role = 'candidate' AND t.kernel = 'simt' AND 1 = (SELECT count(*)
+        FROM (SELECT name FROM parameter_value WHERE trial_id IN (t.id, 737) GROUP BY name
+              HAVING count(*) = 1 OR min(value) <> max(value)))" >want
+    [ "$(json x.json "json_array_length(j, '$.neighbours')")" = "$(cat want)" ]
+    [ "$(cat want)" -gt 5 ]
+    [ "$(json x.json "json_extract(j, '$.neighbours[0].parameter') || ' ' || json_extract(j, '$.neighbours[0].from') || ' ' ||
+        json_extract(j, '$.neighbours[0].to') || ' ' || json_extract(j, '$.neighbours[0].trial')")" = "LANES_M 2 8 778" ]
+}
+
+@test "explain: a baseline, a failed trial, the host device" {
+    recorded
+    run lathe explain 2 --db h200.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"wrong: 855129 of 4194304 elements differ"* ]]
+    [[ "$output" == *"0 differ in one parameter"* ]]
+    lathe tune linear --size M=48,N=80,K=96 --kernel simt --strategy random --trials 3 --seed 1 --db host.db
+    run lathe explain --db host.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"not known: the device's peak rates"* ]]
+    lathe explain --db host.db --json >x.json
+    [ "$(json x.json "json_type(j, '$.launches[0].resident')")" = null ]
+    [ "$(json x.json "json_type(j, '$.roofline.of_roofline')")" = null ]
+}
+
+@test "explain: what is wrong with the command line" {
+    recorded
+    fails 1 "there is no trial 999999" lathe explain 999999 --db h200.db
+    fails 2 "TRIAL" lathe explain best --db h200.db
+    fails 2 "--top" lathe explain --top 0 --db h200.db
+    fails 6 "there is no such database" lathe explain --db absent.db
+    sqlite3 h200.db "UPDATE trial SET score_ms = NULL"
+    fails 1 "no verified configuration" lathe explain --db h200.db
+}

@@ -1,0 +1,258 @@
+/* cmd_explain.c: `lathe explain`: what limits a trial, and what its neighbours measured. */
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/parse.h"
+#include "cli/report.h"
+#include "cli/select.h"
+#include "cli/stored.h"
+#include "cli/table.h"
+#include "report/explain.h"
+#include "report/occupancy.h"
+#include <math.h>
+#include <string.h>
+
+struct explain_args {
+    const char *trial, *db;
+    int64_t top;
+    bool json;
+};
+
+#define AT(member) .offset = offsetof(struct explain_args, member)
+static const struct option_row explain_options[] = {
+    {"TRIAL", .kind = OPTION_WANTED, AT(trial),
+     .help = "a trial's number; without it, the best of the newest campaign"},
+    {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "10", .min = 1, .help = "so many neighbours"},
+    OPTION_DB(struct explain_args, db),
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "everything as JSON, all neighbours"},
+    {0},
+};
+
+static const char *limit_text(const char *name)
+{
+    for (int l = 0; l < OCCUPANCY_LIMITS; l++)
+        if (strcmp(occupancy_limit_name((enum occupancy_limit)l), name) == 0)
+            return occupancy_limit_text((enum occupancy_limit)l);
+    return name;
+}
+
+static void print_trial(struct strbuf *b, const json_t *trial)
+{
+    double cold = tree_number(trial, "cold_ms"), ms = isnan(cold) ? tree_number(trial, "time_ms") : cold;
+    sb_addf(b, "trial %lld of campaign %lld: %s, %s on %s\n  ", (long long)tree_int(trial, "id"),
+            (long long)tree_int(trial, "campaign"), tree_text(trial, "kernel"), tree_text(trial, "problem"),
+            tree_text(trial, "device"));
+    report_configuration(b, json_object_get(trial, "configuration"));
+    sb_addf(b, "\n  %s", tree_text(trial, "outcome"));
+    if (*tree_text(trial, "reason"))
+        sb_addf(b, ": %s", tree_text(trial, "reason"));
+    if (!isnan(ms))
+        sb_addf(b, ", %.4g ms%s", ms, isnan(cold) ? "" : " cold");
+    if (!isnan(tree_number(trial, "speedup")))
+        sb_addf(b, ", %.3f times the first baseline's speed", tree_number(trial, "speedup"));
+    sb_add(b, "\n");
+}
+
+static void print_roofline(struct strbuf *b, const json_t *trial, const json_t *r)
+{
+    const char *bound = tree_text(r, "bound");
+    sb_add(b, "\nceilings\n");
+    if (!*bound) {
+        sb_add(b, "  not known: the device's peak rates, or the problem's FLOPs and bytes, are not recorded\n");
+        return;
+    }
+    sb_addf(b, "  %.4g FLOPs and %.4g bytes: %.4g FLOPs a byte, so %s bounds it\n", tree_number(r, "flops"),
+            tree_number(r, "bytes"), tree_number(r, "intensity"),
+            strcmp(bound, "memory") ? "the float32 units' rate" : "memory's bandwidth");
+    if (isnan(tree_number(trial, "tflops")))
+        return;
+    sb_addf(b, "  %.4g TFLOP/s, %.1f %% of the float32 peak of %.4g\n", tree_number(trial, "tflops"),
+            100 * tree_number(r, "of_peak"), tree_number(r, "peak_tflops"));
+    sb_addf(b, "  %.4g GB/s, %.1f %% of the bandwidth of %.4g\n", tree_number(trial, "gbps"),
+            100 * tree_number(r, "of_bandwidth"), tree_number(r, "peak_gbps"));
+    sb_addf(b, "  %.1f %% of the roofline%s\n", 100 * tree_number(r, "of_roofline"),
+            tree_number(r, "of_roofline") > 1 ? ": it does not compute with the float32 units alone" : "");
+}
+
+static void print_launch(struct strbuf *b, const json_t *launch, bool several)
+{
+    sb_addf(b, "  %s: %lld blocks of %lld threads, %lld bytes of dynamic shared memory\n", tree_text(launch, "function"),
+            (long long)tree_int(launch, "blocks"), (long long)tree_int(launch, "threads"),
+            (long long)tree_int(launch, "shared_bytes"));
+    const json_t *by = json_object_get(launch, "blocks_by");
+    const char *name, *limiter = tree_text(launch, "limiter");
+    json_t *blocks;
+    if (!json_is_object(by))
+        return;
+    sb_addf(b, "    an SM holds %s%lld (occupancy %.1f %%), limited by the %s; by the others it would hold",
+            several ? "at least " : "", (long long)tree_int(launch, "resident"), 100 * tree_number(launch, "occupancy"), limit_text(limiter));
+    json_object_foreach((json_t *)by, name, blocks)
+        if (strcmp(name, limiter) != 0 && json_integer_value(blocks) < INT32_MAX)
+            sb_addf(b, " %lld (%s)", (long long)json_integer_value(blocks), name);
+    double waves = tree_number(launch, "waves");
+    if (!isnan(waves) && waves > 0)
+        sb_addf(b, "\n    %.2f waves: the last keeps the device %.0f %% busy", waves,
+                100 * (waves == ceil(waves) ? 1 : waves - floor(waves)));
+    sb_add(b, "\n");
+}
+
+static void print_resources(struct strbuf *b, const json_t *trial, const json_t *launches)
+{
+    size_t i;
+    json_t *launch;
+    sb_add(b, "\nresources\n");
+    if (json_is_integer(json_object_get(trial, "registers")))
+        sb_addf(b, "  %lld registers a thread\n", (long long)tree_int(trial, "registers"));
+    if (tree_int(trial, "local_bytes") > 0)
+        sb_addf(b, "  %lld bytes of local memory a thread: spilled registers, or arrays that are indexed at run time\n",
+                (long long)tree_int(trial, "local_bytes"));
+    else if (json_is_integer(json_object_get(trial, "local_bytes")))
+        sb_add(b, "  no local memory: nothing is spilled\n");
+    if (!isnan(tree_number(trial, "occupancy")))
+        sb_addf(b, "  occupancy %.1f %% by the driver\n", 100 * tree_number(trial, "occupancy"));
+    json_array_foreach(launches, i, launch) print_launch(b, launch, json_array_size(launches) > 1);
+}
+
+static void value_text(struct strbuf *b, const json_t *value)
+{
+    if (json_is_null(value))
+        sb_add(b, "not active");
+    else if (json_is_string(value))
+        sb_add(b, json_string_value(value));
+    else
+        json_line(b, value);
+}
+
+static void print_neighbours(struct strbuf *b, const json_t *list, int64_t top)
+{
+    struct table *t = table_new();
+    size_t n = json_array_size(list), faster = 0;
+    for (size_t i = 0; i < n; i++)
+        faster += tree_number(json_array_get(list, i), "ratio") < 1;
+    sb_addf(b, "\nneighbours that were tried: %zu differ in one parameter, %zu of them faster\n", n, faster);
+    table_column(t, "trial", TABLE_RIGHT, 0);
+    table_column(t, "parameter", TABLE_LEFT, 0);
+    table_column(t, "from", TABLE_RIGHT, 0);
+    table_column(t, "to", TABLE_RIGHT, 0);
+    table_column(t, "time ms", TABLE_RIGHT, 0);
+    table_column(t, "ratio", TABLE_RIGHT, 0);
+    table_column(t, "outcome", TABLE_LEFT, 0);
+    for (size_t i = 0; i < n && (int64_t)i < top; i++) {
+        const json_t *one = json_array_get(list, i);
+        struct strbuf from = {0}, to = {0};
+        value_text(&from, json_object_get(one, "from"));
+        value_text(&to, json_object_get(one, "to"));
+        table_cellf(t, "%lld", (long long)tree_int(one, "trial"));
+        table_cell(t, tree_text(one, "parameter"));
+        table_cell(t, sb_str(&from));
+        table_cell(t, sb_str(&to));
+        table_cellf(t, isnan(tree_number(one, "time_ms")) ? "" : "%.4g", tree_number(one, "time_ms"));
+        table_cellf(t, isnan(tree_number(one, "ratio")) ? "" : "%.3f", tree_number(one, "ratio"));
+        table_cell(t, tree_text(one, "outcome"));
+        sb_free(&from);
+        sb_free(&to);
+    }
+    if (n)
+        table_print(t, b);
+    table_free(t);
+}
+
+static status print_all(const json_t *x, const struct explain_args *args, struct err *e)
+{
+    const json_t *trial = json_object_get(x, "trial");
+    struct strbuf b = {0};
+    if (args->json)
+        return out_json(x, e);
+    print_trial(&b, trial);
+    print_roofline(&b, trial, json_object_get(x, "roofline"));
+    print_resources(&b, trial, json_object_get(x, "launches"));
+    print_neighbours(&b, json_object_get(x, "neighbours"), args->top);
+    return out_report(&b, e);
+}
+
+/* The launches of a stored trial; a baseline of the library's has none of its own. */
+static status plan_of(const json_t *provenance, struct stored *t, struct plan *plan, struct err *e)
+{
+    status s = stored_open(provenance, "an explanation", t, e);
+    if (s != LATHE_OK)
+        return s;
+    struct value *slots = mem_zalloc((size_t)t->kernel->scope.count + 1, sizeof *slots);
+    kernel_slots_fixed(t->problem, t->kernel, &t->target, slots);
+    s = kernel_slots_config(t->kernel, t->choice, slots, e);
+    if (s == LATHE_OK)
+        s = plan_build(t->problem, t->kernel, slots, plan, e);
+    mem_free(slots);
+    if (s != LATHE_OK)
+        stored_free(t);
+    return s;
+}
+
+static status explain_trial(struct query *q, int64_t id, const struct explain_args *args, struct err *e)
+{
+    json_t *provenance = NULL, *campaign = NULL;
+    struct stored t;
+    struct plan plan;
+    status s = query_provenance(q, id, &provenance, e);
+    if (s == LATHE_NOTHING)
+        return err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe show N` lists a campaign's", (long long)id,
+                       args->db);
+    const json_t *trial = json_object_get(provenance, "trial");
+    struct query_report wanted = {.campaign = tree_int(trial, "campaign")};
+    if (s == LATHE_OK)
+        s = query_report(q, &wanted, &campaign, e);
+    if (s == LATHE_OK && (s = plan_of(provenance, &t, &plan, e)) == LATHE_OK) {
+        json_t *x = explain_make(trial, &plan, &t.target, campaign);
+        s = print_all(x, args, e);
+        json_decref(x);
+        plan_free(&plan);
+        stored_free(&t);
+    }
+    json_decref(provenance);
+    json_decref(campaign);
+    return s;
+}
+
+/* The best of the newest campaign. */
+static status newest_best(struct query *q, const struct explain_args *args, int64_t *id, struct err *e)
+{
+    struct query_report newest = {0};
+    json_t *campaign = NULL, *best = NULL;
+    status s = query_report(q, &newest, &campaign, e);
+    struct query_filter f = {.campaign = tree_int(campaign, "id"), .top = 1};
+    if (s == LATHE_OK)
+        s = query_best(q, &f, &best, e);
+    if (s == LATHE_OK && json_array_size(best) == 0)
+        s = err_set(e, LATHE_NOTHING, "campaign %lld of %.300s has no verified configuration\ngive a trial's number: `lathe show "
+                                      "%lld` lists them", (long long)f.campaign, args->db, (long long)f.campaign);
+    *id = tree_int(json_array_get(best, 0), "id");
+    json_decref(campaign);
+    json_decref(best);
+    return s;
+}
+
+static status explain_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct explain_args *args = p;
+    int64_t id = 0;
+    status s = args->trial ? parse_count("TRIAL", args->trial, 1, INT64_MAX, &id, e) : LATHE_OK;
+    struct query *q;
+    if (s != LATHE_OK || (s = query_open(args->db, &q, e)) != LATHE_OK)
+        return s;
+    if (!args->trial)
+        s = newest_best(q, args, &id, e);
+    if (s == LATHE_OK)
+        s = explain_trial(q, id, args, e);
+    query_close(q);
+    return s;
+}
+
+const struct command command_explain = {
+    .name = "explain",
+    .summary = "says what limits a trial, and what its neighbours measured",
+    .details = "Occupancy and what limits it are computed by NVIDIA's rules from the launches, the registers and the shared memory; of a "
+               "pipeline of several launches, the largest. Neighbours are trials of the same campaign and kernel that differ in "
+               "one parameter.",
+    .options = explain_options,
+    .args_size = sizeof(struct explain_args),
+    .run = explain_run,
+};
