@@ -56,7 +56,7 @@ function progress(c) {
 
 function limits(c) {
   if (!c.timed.length) return null
-  const distribution = chart('*Distribution of times* of ' + plural(c.timed.length, 'timed trial'), () => distributionOption(c), { size: 'low' })
+  const distribution = chart('*Distribution of times* of ' + plural(c.timed.length, 'timed trial'), () => distributionOption(c))
   if (!(c.ceiling > 0)) return section('limits', 'Times', distribution, h('p', { class: 'note' }, 'There is no roofline: the device’s peak rates, or the problem’s FLOPs and bytes, are not recorded.'))
   return section('limits', 'Roofline and times', h('div', { class: 'two' },
     chart('*Roofline.* Labels are TFLOP/s.', () => rooflineOption(campaigns, c), { size: '' }), distribution),
@@ -92,7 +92,7 @@ function parameters(c) {
         chart('*Importance* of each parameter alone', () => importanceOption(one, 16), { size: 'tall' }),
         h('div', {}, simpleTable('Pairs that explain more together than each alone', ['Pair', 'Share'], one.pairs.filter(p => p.share >= 0.005).map(p => [p.a + ' × ' + p.b, percent(p.share)]), [1]),
           h('p', { class: one.fit < 0.5 ? 'warn' : 'note' }, 'Functional analysis of variance on a random forest (Hutter, Hoos, Leyton-Brown, 2014) of ' + plural(one.trials, 'timed trial') + '; on trials that it has not seen the forest explains ' + percent(Math.max(0, one.fit), 0) + ' of the variation of log time' + (one.fit < 0.5 ? ', so take the shares as hints only.' : '. The shares say what matters over the whole space, not near the best.')))) : h('p', { class: 'note' }, 'Too few timed trials of this kernel for an estimate of importance.'),
-      varied.length ? chart('*Parallel coordinates:* a line a trial, the darkest the fastest' + (c.timed.length > PARALLEL_LINES ? ' (the fastest ' + PARALLEL_LINES / 3 + ' and a spread of the others)' : '') + '. Drag along an axis to select.', () => parallelOption(c, state.kernel, orderParameters(varied, one).slice(0, narrow() ? 5 : 14)), { size: 'tall' }) : null,
+      varied.length ? chart('*Parallel coordinates:* a line a trial, the strongest the fastest' + (c.timed.length > PARALLEL_LINES ? ' (the fastest ' + PARALLEL_LINES / 3 + ' and a spread of the others)' : '') + '. Drag along an axis to select.', () => parallelOption(c, state.kernel, orderParameters(varied, one).slice(0, narrow() ? 5 : 14)), { size: 'tall' }) : null,
       names.length > 1 ? h('div', {}, h('div', { class: 'row' }, select('Across', options, state.a, v => { state.a = v; drawHeat() }), select('Up', options, state.b, v => { state.b = v; drawHeat() }),
         select('Show', [['best', 'best time'], ['median', 'median time']], state.median ? 'median' : 'best', v => { state.median = v === 'median'; drawHeat() })), heat) : null)
   }
