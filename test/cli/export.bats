@@ -47,3 +47,32 @@ builds() { # FILE [OPTION...]
     ! grep -qF "$TREE" w.cu
     ! grep -q '^#line' w.cu
 }
+
+@test "--name: the launcher's; a name that cannot be is refused" {
+    lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --name gemm_8 -o w.cu
+    grep -q '^extern "C" cudaError_t gemm_8(' w.cu
+    grep -q '^extern "C" size_t gemm_8_workspace(' w.cu
+    ! grep -q 'lathe_linear' w.cu
+    run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --name 8gemm
+    [ "$status" -eq 2 ]
+    [[ "$stderr" == *"'8gemm' cannot be a function's name"* ]]
+}
+
+@test "json: the plan, the source and where it comes from, in one document" {
+    lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --format json -o w.json
+    lathe best --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --json >best.json
+    python3 - <<'END'
+import json
+j, best = json.load(open("w.json")), json.load(open("best.json"))[0]
+assert j["format"] == "lathe-export" and j["version"] == 1
+assert j["trial"] == best and j["configuration"] == best["configuration"] and j["operator"] == best["operator"]
+assert j["size"] == {"M": 8, "N": 16, "K": 32} and j["campaign"]["id"] == best["campaign"] and "trials" not in j["campaign"]
+assert j["target"]["arch"] == "host" and j["target"]["limits"]["max_threads_per_block"] == 1024
+assert [b["name"] for b in j["plan"]["buffers"]][:4] == ["X", "W", "b", "Y"]
+assert j["plan"]["steps"][0]["function"] in j["kernel"]["source"]
+assert "LATHE_BM=%d" % best["configuration"]["BM"] in j["kernel"]["defines"] and "struct LatheEpilogue" in j["kernel"]["source"]
+assert j["baselines"] and j["baselines"][0]["role"] == "baseline"
+assert any(s["count"] == len(s["ms"]) > 0 for s in j["samples"])
+assert j["specification"]["kernels"]
+END
+}

@@ -1,10 +1,9 @@
-/* cmd_export.c: `lathe export`: the best configuration, or one trial, as CUDA source or as a PyTorch module. */
+/* cmd_export.c: `lathe export`: the best configuration, or one trial, in one of the formats of export/export.h. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/export_code.h"
+#include "cli/export_trials.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/select.h"
 #include "cli/table.h"
 #include <math.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 struct export_args {
     struct selection selection;
     int64_t trial;
-    const char *output, *format;
+    const char *output, *format, *name;
 };
 
 static const struct option_row export_options[] = {
@@ -20,124 +19,30 @@ static const struct option_row export_options[] = {
     {"trial", .arg = "ID", .kind = OPTION_COUNT, .offset = offsetof(struct export_args, trial), .min = 1,
      .help = "this trial, instead of the best of those selected"},
     {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu",
-     .help = "cu: CUDA source with a launcher; torch: a Python file with a ModelNew(nn.Module)"},
+     .help = "cu: CUDA source with a launcher; torch: a Python file with a ModelNew(nn.Module); json: all that is known of it"},
+    {"name", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, name),
+     .help = "what the launcher is called; default: lathe_ and the problem's name"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
      .help = "where to write the source; - or nothing: standard output"},
     {0},
 };
 
-/* "atol=0.0001 rtol=0.0001 on inputs wide" */
-static void conditions_text(struct strbuf *b, const json_t *trial)
+static status make_torch(struct query *q, const struct export_input *in, struct strbuf *out, struct err *e)
 {
-    report_tolerance(b, json_object_get(trial, "tolerance"));
-    if (strcmp(tree_text(trial, "inputs"), "default") != 0)
-        sb_addf(b, " on inputs %s", tree_text(trial, "inputs"));
-}
-
-/* A winner among trials that were verified to different tolerances, or on different inputs, is one that the user has not
- * chosen. `trial` is that winner; others of its problem, size and device are looked at. */
-static status check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e)
-{
-    struct query_filter f = *chosen;
-    struct strbuf list = {0};
-    const json_t *size = json_object_get(trial, "size");
-    char **dims = mem_zalloc(json_object_size(size) + 1, sizeof *dims);
-    const char *name;
-    json_t *value, *conditions = NULL;
-    f.ndims = 0;
-    json_object_foreach((json_t *)size, name, value)
-        dims[f.ndims++] = mem_printf("%s=%lld", name, (long long)json_integer_value(value));
-    f.dims = (const char *const *)dims;
-    f.problem = tree_text(trial, "problem");
-    f.device = tree_text(trial, "device");
-    status s = query_conditions(q, &f, &conditions, e);
-    json_t *operators = json_object();
-    for (size_t i = 0; i < json_array_size(conditions); i++) {
-        const json_t *c = json_array_get(conditions, i);
-        char operator[24];
-        snprintf(operator, sizeof operator, "%lld", (long long)tree_int(c, "operator"));
-        json_object_set_new(operators, operator, json_null());
-        sb_add(&list, i ? "; " : "");
-        conditions_text(&list, c);
-    }
-    if (s == LATHE_OK && json_object_size(operators) > 1)
-        s = err_set(e, LATHE_USAGE,
-                    "there are results of %zu different problems called %s: their specifications differ in tensors, "
-                    "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe best` tells them apart)",
-                    json_object_size(operators), f.problem);
-    else if (s == LATHE_OK && json_array_size(conditions) > 1)
-        s = err_set(e, LATHE_USAGE,
-                    "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
-                    "--tolerance, --inputs, --campaign or --trial",
-                    sb_str(&list));
-    for (int i = 0; i < f.ndims; i++)
-        mem_free(dims[i]);
-    mem_free(dims);
-    json_decref(conditions);
-    json_decref(operators);
-    sb_free(&list);
+    char *data = NULL, *why_not = NULL;
+    size_t len = 0;
+    const char *cannot = export_torch_no_image(in);
+    if (cannot)
+        why_not = mem_strdup(cannot);
+    else
+        export_image(in, in->target->arch, &data, &len, &why_not);
+    if (why_not)
+        fprintf(stderr, "no cubin in the file: %s\n", why_not);
+    struct export_image image = {.data = data, .len = len, .why_not = why_not};
+    status s = export_torch(in, &image, out, e);
+    mem_free(data);
+    mem_free(why_not);
     return s;
-}
-
-/* The trial to export: --trial, or the first of the best. */
-static status choose(struct query *q, const struct export_args *args, int64_t *id, struct err *e)
-{
-    const struct selection *sel = &args->selection;
-    if (args->trial) {
-        if (sel->problem || sel->device || sel->kernel || sel->campaign || sel->sizes.count || sel->tolerances.count ||
-            sel->inputs)
-            return err_set(e, LATHE_USAGE,
-                           "export: --trial already says which one\nleave out --problem, --size, --device, "
-                           "--kernel, --tolerance, --inputs and --campaign, or leave out --trial");
-        *id = args->trial;
-        return LATHE_OK;
-    }
-    struct query_filter f;
-    status s = selection_filter(sel, &f, e);
-    if (s != LATHE_OK)
-        return s;
-    f.top = 1;
-    json_t *best = NULL;
-    s = query_best(q, &f, &best, e);
-    if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
-        s = selection_nothing(sel, q, e);
-    else if (s == LATHE_OK)
-        *id = tree_int(json_array_get(best, 0), "id");
-    if (s == LATHE_OK && !sel->campaign)
-        s = check_conditions(q, json_array_get(best, 0), &f, e);
-    json_decref(best);
-    return s;
-}
-
-/* Only what was verified, and may win, is handed out. */
-static status check_exportable(const json_t *trial, struct err *e)
-{
-    long long id = (long long)tree_int(trial, "id");
-    const char *outcome = tree_text(trial, "outcome"), *reason = tree_text(trial, "reason");
-    if (!strcmp(tree_text(trial, "role"), "baseline"))
-        return err_set(e, LATHE_NOTHING,
-                       "trial %lld is a baseline (%s): there is nothing of it to export\n"
-                       "`lathe best` lists what there is",
-                       id, tree_text(trial, "kernel"));
-    if (!strcmp(outcome, "inaccurate"))
-        return err_set(e, LATHE_NOTHING,
-                       "trial %lld is not exported: its outcome is inaccurate: %.600s\n"
-                       "`lathe tune --tolerance` allows more",
-                       id, reason);
-    if (strcmp(outcome, "ok") != 0)
-        return err_set(e, LATHE_NOTHING,
-                       "trial %lld is not verified, so it is not exported: its outcome is %s%s%.600s\n"
-                       "`lathe best` lists what there is",
-                       id, *outcome ? outcome : "not known yet", *reason ? ": " : "", reason);
-    if (!tree_true(trial, "eligible") && *reason)
-        return err_set(e, LATHE_NOTHING,
-                       "trial %lld may not win, so it is not exported: %.600s\n`lathe best` lists what there is", id, reason);
-    if (!tree_true(trial, "eligible"))
-        return err_set(e, LATHE_NOTHING,
-                       "trial %lld is of kernel %s, which its specification shows but does not let win\n"
-                       "`lathe best` lists what there is",
-                       id, tree_text(trial, "kernel"));
-    return LATHE_OK;
 }
 
 static void warn_if_blind(const json_t *trial)
@@ -163,51 +68,102 @@ static void tell(const json_t *trial, const char *file)
     sb_free(&clean);
 }
 
+static status make_cu(struct query *q, const struct export_input *in, struct strbuf *out, struct err *e)
+{
+    return export_cu(in, out, e);
+}
+
+static status make_json(struct query *q, const struct export_input *in, struct strbuf *out, struct err *e)
+{
+    json_t *campaign = NULL, *document = NULL;
+    const json_t *trial = json_object_get(in->provenance, "trial");
+    status s = query_campaign(q, tree_int(trial, "campaign"), &campaign, e);
+    if (s == LATHE_OK) {
+        json_object_del(campaign, "trials");
+        s = export_json(in, campaign, &document, e);
+    }
+    if (s == LATHE_OK)
+        s = json_pretty(out, document, e);
+    json_decref(campaign);
+    json_decref(document);
+    return s;
+}
+
+typedef status (*make_function)(struct query *q, const struct export_input *in, struct strbuf *out, struct err *e);
+static const struct {
+    const char *name;
+    make_function make;
+} formats[] = {{"cu", make_cu}, {"torch", make_torch}, {"json", make_json}};
+
+static make_function find_format(const char *name, struct err *e)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return formats[i].make;
+    err_set(e, LATHE_USAGE, "export: --format: expected cu, torch or json, got '%.100s'", name);
+    return NULL;
+}
+
+static status write_source(const struct strbuf *source, const char *file, const json_t *trial, struct err *e)
+{
+    if (!file || strcmp(file, "-") == 0)
+        return out_text(sb_str(source), source->len, e);
+    status s = file_write_atomic(file, sb_str(source), source->len, e);
+    if (s == LATHE_OK)
+        tell(trial, file);
+    return s;
+}
+
+static status export_one(struct query *q, const struct export_args *args, make_function make, struct err *e)
+{
+    const char *db = args->selection.db;
+    struct export_trial t;
+    struct strbuf source = {0};
+    int64_t id = 0;
+    status s = export_choose(q, &args->selection, args->trial, &id, e);
+    if (s == LATHE_OK)
+        s = export_trial_open(q, id, db, args->name, &t, e);
+    if (s != LATHE_OK)
+        return s;
+    s = make(q, &t.in, &source, e);
+    if (s != LATHE_OK && s != LATHE_USAGE)
+        err_prefix(e, "%.200s, trial %lld", db, (long long)id);
+    if (s == LATHE_OK)
+        s = write_source(&source, args->output, t.trial, e);
+    if (s == LATHE_OK)
+        warn_if_blind(t.trial);
+    sb_free(&source);
+    export_trial_close(&t);
+    return s;
+}
+
 static status export_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct export_args *args = p;
-    bool torch = strcmp(args->format, "torch") == 0;
-    if (!torch && strcmp(args->format, "cu") != 0)
-        return err_set(e, LATHE_USAGE, "export: --format: expected cu or torch, got '%.100s'", args->format);
+    make_function make = find_format(args->format, e);
+    if (!make)
+        return LATHE_USAGE;
     struct query *q;
     status s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
         return s;
-    int64_t id = 0;
-    json_t *provenance = NULL;
-    struct strbuf source = {0};
-    s = choose(q, args, &id, e);
-    if (s == LATHE_OK && (s = query_provenance(q, id, &provenance, e)) == LATHE_NOTHING)
-        s = err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe best` and `lathe show` list trials",
-                    (long long)id, args->selection.db);
-    const json_t *trial = json_object_get(provenance, "trial");
-    if (s == LATHE_OK)
-        s = check_exportable(trial, e);
-    if (s == LATHE_OK)
-        s = export_code(provenance, args->selection.db, torch, &source, e);
-    bool to_file = args->output && strcmp(args->output, "-") != 0;
-    if (s == LATHE_OK && !to_file)
-        s = out_text(sb_str(&source), source.len, e);
-    else if (s == LATHE_OK && (s = file_write_atomic(args->output, sb_str(&source), source.len, e)) == LATHE_OK)
-        tell(trial, args->output);
-    if (s == LATHE_OK)
-        warn_if_blind(trial);
-    sb_free(&source);
-    json_decref(provenance);
+    s = export_one(q, args, make, e);
     query_close(q);
     return s;
 }
 
 const struct command command_export = {
     .name = "export",
-    .summary = "writes the best configuration as CUDA source, or as a PyTorch module",
+    .summary = "writes the best configuration as CUDA source, as a PyTorch module, or as JSON",
     .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
                "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
-               "-lcublas if it uses cuBLAS).\n\n"
+               "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
                "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
                "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
                "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "
-               "operations compute what neither can serve, with a warning.",
+               "operations compute what neither can serve, with a warning.\n\n"
+               "--format json: one document with the trial, its campaign, device, plan, source and samples (docs/json.md).\n\n"
+               "More, with what to type: docs/export.md.",
     .options = export_options,
     .args_size = sizeof(struct export_args),
     .run = export_run,

@@ -29,7 +29,7 @@ static const struct option_row report_options[] = {
 
 static status code_of(const json_t *provenance, struct strbuf *out, struct err *e)
 {
-    return export_code(provenance, "the database", false, out, e);
+    return export_code(provenance, "the database", out, e);
 }
 
 /* The numbers given, each once; 0, the newest, if there are none. mem_free it. */

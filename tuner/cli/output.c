@@ -56,15 +56,22 @@ void json_line(struct strbuf *b, const json_t *j)
     json_dump_callback(j, append, b, JSON_STYLE);
 }
 
+status json_pretty(struct strbuf *b, const json_t *j, struct err *e)
+{
+    if (json_dump_callback(j, append, b, JSON_STYLE | JSON_INDENT(2)) != 0)
+        return err_set(e, LATHE_INTERNAL, "a result cannot be printed as JSON");
+    sb_add(b, "\n");
+    return LATHE_OK;
+}
+
 status out_json(const json_t *j, struct err *e)
 {
     struct strbuf b = {0};
-    if (json_dump_callback(j, append, &b, JSON_STYLE | JSON_INDENT(2)) != 0) {
-        sb_free(&b);
-        return err_set(e, LATHE_INTERNAL, "a result cannot be printed as JSON");
-    }
-    sb_add(&b, "\n");
-    return out_buffer(&b, e);
+    status s = json_pretty(&b, j, e);
+    if (s == LATHE_OK)
+        return out_buffer(&b, e);
+    sb_free(&b);
+    return s;
 }
 
 bool out_reader_gone(void)

@@ -14,6 +14,8 @@ status out_text(const char *text, size_t len, struct err *e);
 status out_buffer(struct strbuf *b, struct err *e); /* writes and frees b */
 status out_report(struct strbuf *b, struct err *e); /* likewise, for people: control characters escaped (table.h) */
 status out_json(const json_t *j, struct err *e);    /* indented, with a newline at the end */
+/* The same text, appended. */
+status json_pretty(struct strbuf *b, const json_t *j, struct err *e);
 /* One line, no blanks to spare; appended. */
 void json_line(struct strbuf *b, const json_t *j);
 bool out_reader_gone(void); /* stdout's reader has closed its end: stop making output */

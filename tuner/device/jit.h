@@ -1,4 +1,5 @@
-/* jit.h: source text to a loadable image, by NVRTC ("sm_90a", ...) or the system's C++ compiler ("host").
+/* jit.h: source text to a loadable image, by NVRTC ("sm_90a", ...: a cubin; "compute_80", ...: PTX, for that GPU and newer
+ * ones) or the system's C++ compiler ("host").
  * Called in compile workers only. The image file appears atomically at `image_path`. */
 #ifndef LATHE_DEVICE_JIT_H
 #define LATHE_DEVICE_JIT_H
@@ -11,7 +12,7 @@ struct jit_request {
     const char *name;               /* shown in diagnostics, "linear/simt.cu" */
     char *const *defines;           /* "LATHE_BM=128" */
     int ndefines;
-    const char *arch;               /* "sm_90a" or "host" */
+    const char *arch;               /* "sm_90a", "compute_80" or "host" */
     const char *image_path;
     bool sanitize;                  /* host only: build the kernel with -fsanitize=address,undefined */
 };

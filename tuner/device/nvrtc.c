@@ -134,18 +134,25 @@ static status unknown_arch(const struct nvrtc *n, const char *arch, struct err *
     char list[400];
     nvrtc_archs_text(n, list, sizeof list);
     return err_set(e, LATHE_COMPILER,
-                   "NVRTC %d.%d (%s) cannot compile for '%s': expected sm_N, N one of %s; from 90 on also "
-                   "with the suffix a (sm_90a). For another GPU, set LATHE_CUDA_PATH to a newer CUDA toolkit",
+                   "NVRTC %d.%d (%s) cannot compile for '%s': expected sm_N (compute_N: PTX), N one of %s; "
+                   "from 90 on also with the suffix a (sm_90a). For another GPU, set LATHE_CUDA_PATH to a newer CUDA toolkit",
                    n->major, n->minor, n->path, arch, list);
 }
 
-/* sm_N, sm_Na, sm_Nf, N in NVRTC's list. Whether it knows the suffix, NVRTC says itself. */
+/* PTX is asked for. */
+static bool is_virtual(const char *arch)
+{
+    return !strncmp(arch, "compute_", 8);
+}
+
+/* sm_N, sm_Na, sm_Nf, or compute_ for sm_, N in NVRTC's list. Whether it knows the suffix, NVRTC says itself. */
 static status check_arch(const struct nvrtc *n, const char *arch, struct err *e)
 {
     char *end = NULL;
     long number = 0;
-    if (!strncmp(arch, "sm_", 3) && isdigit((unsigned char)arch[3]))
-        number = strtol(arch + 3, &end, 10);
+    const char *digits = is_virtual(arch) ? arch + strlen("compute_") : !strncmp(arch, "sm_", 3) ? arch + 3 : "";
+    if (isdigit((unsigned char)*digits))
+        number = strtol(digits, &end, 10);
     if (!end || (*end && strcmp(end, "a") && strcmp(end, "f")) || (*end && number < 90))
         return unknown_arch(n, arch, e);
     int count;
@@ -222,19 +229,21 @@ static char *take_log(const struct nvrtc *n, nvrtcProgram program)
     return NULL;
 }
 
-static status write_cubin(const struct nvrtc *n, nvrtcProgram program, const char *path, struct err *e)
+static status write_image(const struct nvrtc *n, nvrtcProgram program, const struct jit_request *request, struct err *e)
 {
+    bool ptx = is_virtual(request->arch);
+    const char *what = ptx ? "PTX" : "cubin";
     size_t size = 0;
-    nvrtcResult r = n->nvrtcGetCUBINSize(program, &size);
+    nvrtcResult r = ptx ? n->nvrtcGetPTXSize(program, &size) : n->nvrtcGetCUBINSize(program, &size);
     if (r || size == 0)
-        return err_set(e, LATHE_COMPILER, "NVRTC %d.%d compiled but gave no cubin (result %d, %zu bytes)", n->major,
-                       n->minor, (int)r, size);
-    char *cubin = mem_alloc(size);
-    r = n->nvrtcGetCUBIN(program, cubin);
-    status s = r ? err_set(e, LATHE_COMPILER, "NVRTC %d.%d compiled but did not hand out its cubin (result %d)",
-                           n->major, n->minor, (int)r)
-                 : file_write_atomic(path, cubin, size, e);
-    mem_free(cubin);
+        return err_set(e, LATHE_COMPILER, "NVRTC %d.%d compiled but gave no %s (result %d, %zu bytes)", n->major,
+                       n->minor, what, (int)r, size);
+    char *image = mem_alloc(size);
+    r = ptx ? n->nvrtcGetPTX(program, image) : n->nvrtcGetCUBIN(program, image);
+    status s = r ? err_set(e, LATHE_COMPILER, "NVRTC %d.%d compiled but did not hand out its %s (result %d)",
+                           n->major, n->minor, what, (int)r)
+                 : file_write_atomic(request->image_path, image, size, e);
+    mem_free(image);
     return s;
 }
 
@@ -267,7 +276,7 @@ static status compile(const struct nvrtc *n, const struct jit_request *r, struct
     out->log = take_log(n, program);
     status s = LATHE_OK;
     if (result == NVRTC_SUCCESS) {
-        s = write_cubin(n, program, r->image_path, e);
+        s = write_image(n, program, r, e);
         out->ok = !s;
     } else if (result == NVRTC_ERROR_COMPILATION && out->log && !strncmp(out->log, "Command-line error", 18)) {
         s = unknown_arch(n, r->arch, e);            /* how NVRTC refuses a suffix that it does not know */

@@ -33,7 +33,7 @@ void nvrtc_archs_text(const struct nvrtc *n, char *out, size_t size);
 /* 13000; 0 if there is no NVRTC. Loads the library: about a second the first time. */
 int nvrtc_version(void);
 
-/* jit.h's functions for "sm_..." */
+/* jit.h's functions for "sm_..." and "compute_..." */
 status nvrtc_compile(const struct jit_request *r, struct jit_outcome *out, struct err *e);
 status nvrtc_toolchain(char *out, int size, struct err *e);
 

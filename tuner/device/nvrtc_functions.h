@@ -13,6 +13,8 @@
     X(nvrtcCompileProgram, (nvrtcProgram program, int count, const char *const *options))                              \
     X(nvrtcGetCUBINSize, (nvrtcProgram program, size_t *size))                                                         \
     X(nvrtcGetCUBIN, (nvrtcProgram program, char *cubin))                                                              \
+    X(nvrtcGetPTXSize, (nvrtcProgram program, size_t *size))                                                           \
+    X(nvrtcGetPTX, (nvrtcProgram program, char *ptx))                                                                  \
     X(nvrtcGetProgramLogSize, (nvrtcProgram program, size_t *size))                                                    \
     X(nvrtcGetProgramLog, (nvrtcProgram program, char *log))
 

@@ -11,16 +11,23 @@ struct export_input {
     const config_choice *choice;
     const struct target *target;
     const json_t *provenance;           /* db/query.h, query_provenance */
+    const char *name;                   /* of the launcher; NULL: lathe_<problem> */
 };
 
 /* One self-contained .cu: provenance comment, parameters baked in, epilogue inlined, the kernels, an extern "C" launcher
  *     cudaError_t lathe_<problem>(const float *X, ..., float *Y, <dims as int64_t>, <scalars>, void *workspace,
  *                                size_t workspace_bytes, cudaStream_t stream)
- * (f16 and bf16 tensors are pointers to __half and __nv_bfloat16 there)
+ * (f16 and bf16 tensors are pointers to __half and __nv_bfloat16 there; another name: in->name, LATHE_USAGE where it
+ * cannot be one)
  * with lathe_<problem>_workspace(dims) -> bytes, and with -DLATHE_SELFTEST a main() that checks itself against a plain
  * double-precision loop at small sizes and prints PASS or FAIL. A size that the configuration cannot serve (a constraint
- * on dims fails, or a launch would not fit) returns cudaErrorInvalidValue. A pipeline with GEMM steps needs -lcublas. */
+ * on dims fails, or a launch would not fit) returns cudaErrorInvalidValue. A pipeline with GEMM steps needs -lcublas. Files
+ * of different names link into one program, with -rdc=true too. */
 status export_cu(const struct export_input *in, struct strbuf *out, struct err *e);
+
+/* One document, a new reference: docs/json.md, "lathe export --format json". campaign: query_campaign's object, without its
+ * trials; NULL: not known. */
+status export_json(const struct export_input *in, const json_t *campaign, json_t **out, struct err *e);
 
 struct export_image {
     const char *data;                   /* the winner compiled for the target; NULL: there is none */

@@ -205,27 +205,30 @@ status export_source(struct exporter *x, struct err *e)
     if (has_type(x->p, DTYPE_f16)) sb_add(x->out, "#include <cuda_fp16.h>\n");
     if (has_type(x->p, DTYPE_bf16)) sb_add(x->out, "#include <cuda_bf16.h>\n");
     sb_add(x->out, "#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+    export_space_open(x);
     status s = print_parameters(x, e);
     if (!s) s = source_epilogue(x->p, x->out, e);
     if (s) return s;
     if (x->k->source) {
         sb_add(x->out, "\n");
-        source_print_plain(x->out, x->k->source);
+        export_kernel_text(x, x->k->source);
         sb_add(x->out, "\n");
     }
     sb_add(x->out, expr_c_helpers());
-    return export_launcher(x, e);
+    s = export_launcher(x, e);
+    export_space_close(x);
+    return s;
 }
 
 status export_open(const struct export_input *in, const char *comment_mark, struct strbuf *out, struct exporter *x,
                    struct err *e)
 {
-    *x = (struct exporter){.in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark,
-                           .space = ""};
-    x->function = mem_printf("lathe_%s", in->problem->name);
+    *x = (struct exporter){.in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark};
+    status s = export_name(x, e);
+    if (s) return s;
     x->slots = mem_zalloc((size_t)x->k->scope.count + 1, sizeof *x->slots);
     kernel_slots_fixed(x->p, x->k, in->target, x->slots);
-    status s = kernel_slots_config(x->k, in->choice, x->slots, e);
+    s = kernel_slots_config(x->k, in->choice, x->slots, e);
     if (!s) find_known(x);
     return s;
 }
@@ -233,6 +236,7 @@ status export_open(const struct export_input *in, const char *comment_mark, stru
 void export_close(struct exporter *x)
 {
     mem_free((char *)x->function);
+    mem_free((char *)x->space);
     mem_free(x->slots);
     mem_free(x->known);
 }

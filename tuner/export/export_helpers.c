@@ -198,6 +198,11 @@ void export_helpers(struct exporter *x)
     x->printed |= x->uses;
 }
 
+void export_all_helpers(struct strbuf *b)
+{
+    for (unsigned i = 0; i < sizeof helpers / sizeof *helpers; i++) sb_add(b, helpers[i].text);
+}
+
 bool export_has_gemm(const struct kernel *k)
 {
     for (int i = 0; i < k->nsteps; i++)

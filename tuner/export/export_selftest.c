@@ -78,17 +78,21 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
     r.k = k;
     r.function = function;
-    r.space = "LatheReference";
+    char *space = mem_printf("%s::LatheReference", x->space);
+    r.space = space;
     r.slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.slots);
     r.known = mem_zalloc((size_t)k->scope.count + 1, sizeof *r.known);
     kernel_slots_fixed(x->p, k, x->in->target, r.slots);
     status s = kernel_slots_config(k, choice, r.slots, e);
     for (int i = k->first_limit; i < k->first_let; i++) r.known[i] = r.slots[i];
-    sb_add(x->out, "namespace LatheReference {\n");
-    source_print_plain(x->out, k->source ? k->source : "");
+    export_space_close(x);
+    export_space_open(&r);
+    export_kernel_text(&r, k->source ? k->source : "");
     sb_add(x->out, "\n");
     if (!s) s = export_launcher(&r, e);
-    sb_add(x->out, "} // namespace LatheReference\n\n");
+    export_space_close(&r);
+    export_space_open(x);
+    mem_free(space);
     mem_free(function);
     mem_free(choice);
     mem_free(r.slots);
@@ -243,7 +247,8 @@ static status print_check_function(struct exporter *x, struct err *e)
 }
 
 static const char SELFTEST_HEAD[] =
-    "\n#ifdef LATHE_SELFTEST\n#include <stdio.h>\n#include <stdlib.h>\n#include <vector>\n\n"
+    "\n#ifdef LATHE_SELFTEST\n#include <stdio.h>\n#include <stdlib.h>\n#include <vector>\n\n";
+static const char SELFTEST_TOOLS[] =
     "#define LATHE_OK(call) lathe_must((call), #call)\n"
     "static void lathe_must(cudaError_t error, const char *call)\n"
     "{\n"
@@ -272,7 +277,7 @@ static void print_main(struct exporter *x)
 {
     int64_t sizes[EXPORT_SIZES][EXPORT_MAX_DIMS];
     int nd = x->p->ndims, n = export_sizes(x, sizes);
-    sb_addf(x->out, "// Sizes that this configuration serves%s.\nint main(void)\n{\n    int ran = 0, right = 0;\n",
+    sb_addf(x->out, "// Sizes that this configuration serves%s.\nstatic int lathe_selftest(void)\n{\n    int ran = 0, right = 0;\n",
             n ? "" : ": none was found that is small enough for a test");
     for (int i = 0; i < n; i++) {
         sb_add(x->out, "    lathe_count(lathe_check(");
@@ -280,12 +285,16 @@ static void print_main(struct exporter *x)
         sb_add(x->out, "), &ran, &right);\n");
     }
     sb_addf(x->out, "    printf(\"%%d of %d sizes run, %%d right\\n%%s\\n\", ran, right, ran && right == %d ? \"PASS\" : \"FAIL\");\n"
-                    "    return !(ran && right == %d);\n}\n#endif\n", n, n, n);
+                    "    return !(ran && right == %d);\n}\n", n, n, n);
+    export_space_close(x);
+    sb_addf(x->out, "int main(void) { return %s::lathe_selftest(); }\n#endif\n", x->space);
 }
 
 status export_selftest(struct exporter *x, struct err *e)
 {
     sb_add(x->out, SELFTEST_HEAD);
+    export_space_open(x);
+    sb_add(x->out, SELFTEST_TOOLS);
     for (int i = 0; i < x->p->ntensors; i++)
         if (!x->p->tensors[i].output && x->p->tensors[i].fill == FILL_NORMAL) {
             sb_add(x->out, SELFTEST_NORMAL);

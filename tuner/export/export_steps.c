@@ -124,7 +124,7 @@ static status print_launch(struct exporter *x, int step, const char *begun, stru
     status s = print_extent(x, l, e);
     if (!s) s = export_attributes(x, l, begun, &nattributes, e);
     if (s) return s;
-    sb_addf(x->out, "        lathe_error = %s(%s::%s, lathe_grid, lathe_block, lathe_shared, %s, stream",
+    sb_addf(x->out, "        lathe_error = %s(::%s::%s, lathe_grid, lathe_block, lathe_shared, %s, stream",
             export_helper(x, HELPER_LAUNCH), x->space, l->function,
             nattributes ? "lathe_attribute, lathe_attributes" : "0, 0");
     for (int i = 0; i < l->nargs && !s; i++) {

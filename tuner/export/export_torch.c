@@ -85,7 +85,7 @@ static void print_zero_once(struct exporter *x, struct strbuf *b)
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     const char *comma = "";
     sb_addf(b, "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes)\n{\n"
-               "    size_t start[%d], bytes[%d];\n    %s_layout(", n, n, x->function);
+               "    size_t start[%d], bytes[%d];\n    %s::%s_layout(", n, n, x->space, x->function);
     for (int i = 0; i < x->p->ndims; i++) sb_addf(b, "sizes[%d], ", i);
     sb_add(b, "start, bytes);\n    return {");
     for (int w = 0; w < x->k->nworkspace; w++) {
@@ -117,8 +117,8 @@ static void print_binding(struct exporter *x)
             "template <typename... P, typename... A>\n"
             "static cudaError_t lathe_torch_call(cudaError_t (*f)(P...), A... args)\n"
             "{\n    return f((P)args...);\n}\n\n"
-            "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes)\n{\n    size_t bytes = %s_workspace(",
-            DECLARATIONS, x->function);
+            "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes)\n{\n    size_t bytes = %s::%s_workspace(",
+            DECLARATIONS, x->space, x->function);
     for (int i = 0; i < p->ndims; i++) sb_addf(&b, "%ssizes[%d]", i ? ", " : "", i);
     sb_add(&b,
             ");\n    return bytes > (size_t)INT64_MAX ? -1 : (int64_t)bytes;\n}\n\n");
@@ -127,8 +127,8 @@ static void print_binding(struct exporter *x)
             "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"
             "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars,\n"
             "                        int64_t workspace, int64_t bytes, int64_t stream)\n"
-            "{\n%s    cudaError_t error = lathe_torch_call(%s",
-            p->nscalars ? "" : "    (void)scalars;\n", x->function);
+            "{\n%s    cudaError_t error = lathe_torch_call(%s::%s",
+            p->nscalars ? "" : "    (void)scalars;\n", x->space, x->function);
     for (int i = 0, in = 0, out = 0; i < p->ntensors; i++)
         sb_addf(&b, p->tensors[i].output ? ", outputs[%d]" : ", inputs[%d]", p->tensors[i].output ? out++ : in++);
     for (int i = 0; i < p->ndims; i++) sb_addf(&b, ", sizes[%d]", i);

@@ -23,7 +23,7 @@ struct exporter {
     struct value *known;            /* the same without what depends on dims and scalars (VALUE_NONE there) */
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
-    const char *space;              /* the namespace that the kernels are in: "", or "LatheReference" */
+    const char *space;              /* the namespace of all but the launcher: "lathe_linear_code" */
     unsigned uses, printed;         /* sets of 1 << enum export_helper: called by the code so far, there already */
     const char *comment;            /* what begins a comment: "//" or "#" */
 };
@@ -36,6 +36,14 @@ void export_close(struct exporter *x);
 void export_provenance(struct exporter *x);
 /* The C++ and CUDA text: parameters, epilogue, kernels, launcher. */
 status export_source(struct exporter *x, struct err *e);
+
+/* export_space.c. Sets function and space; LATHE_USAGE if in->name can be no launcher's. */
+status export_name(struct exporter *x, struct err *e);
+/* Begins and ends the namespace: "namespace lathe_linear_code {". */
+void export_space_open(struct exporter *x);
+void export_space_close(struct exporter *x);
+/* A kernel's text, within the open namespace. */
+void export_kernel_text(struct exporter *x, const char *source);
 
 /* An expression of a kernel scope as C. */
 status export_expr(struct exporter *x, const struct expr *e, struct err *err);
@@ -74,6 +82,8 @@ status export_attributes(struct exporter *x, const struct launch *l, const char 
 const char *export_helper(struct exporter *x, enum export_helper helper);
 /* Prints those that are needed and not there yet. */
 void export_helpers(struct exporter *x);
+/* The text of all of them. */
+void export_all_helpers(struct strbuf *b);
 /* The headers that any of them needs. */
 void export_includes(struct exporter *x);
 bool export_has_gemm(const struct kernel *k);

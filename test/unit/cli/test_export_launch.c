@@ -37,7 +37,7 @@ static char *exported(const char *config, const char *when)
     if (problem_from_json(tree, "test/specs/launch.lua", include, &p, &e) || target_named("sm_90a", &target, &e) ||
         config_from_text(&p->kernels[0], config, choice, &e))
         fail_msg("%s", e.text);
-    const struct export_input in = {p, &p->kernels[0], choice, &target, provenance};
+    const struct export_input in = {p, &p->kernels[0], choice, &target, provenance, NULL};
     if (export_cu(&in, &text, &e))
         fail_msg("%s", e.text);
     json_decref(provenance);
@@ -66,7 +66,7 @@ static void test_plain(void **state)
     lacks(text, "lathe_programmatic(");
     lacks(text, "lathe_window(");
     lacks(text, "lathe_begun");
-    lacks(text, "lathe_launch(::launch_factor");      /* never runs here */
+    lacks(text, "lathe_launch(::lathe_boxes_code::launch_factor");      /* never runs here */
     mem_free(text);
 }
 
@@ -77,12 +77,12 @@ static void test_all(void **state)
     has(text, "        lathe_attribute[lathe_attributes++] = lathe_programmatic();");      /* the first step always runs */
     has(text, "        lathe_attributes += lathe_window(&lathe_attribute[lathe_attributes], const_cast<float *>(x),");
     has(text, "cudaAccessPropertyPersisting, cudaAccessPropertyStreaming);");
-    has(text, "lathe_error = lathe_launch(::launch_scale, lathe_grid, lathe_block, lathe_shared, lathe_attribute, "
+    has(text, "lathe_error = lathe_launch(::lathe_boxes_code::launch_scale, lathe_grid, lathe_block, lathe_shared, lathe_attribute, "
               "lathe_attributes, stream,\n            lathe_map_2_1,\n            lathe_map_2_2,");
-    has(text, "lathe_error = lathe_launch(::launch_factor, lathe_grid, lathe_block, lathe_shared, 0, 0, stream,");
+    has(text, "lathe_error = lathe_launch(::lathe_boxes_code::launch_factor, lathe_grid, lathe_block, lathe_shared, 0, 0, stream,");
     lacks(text, "lathe_begun");
     /* every map is made before anything runs */
-    assert_true(strstr(text, "lathe_tensor_map(&lathe_map_2_2") < strstr(text, "lathe_launch(::launch_factor"));
+    assert_true(strstr(text, "lathe_tensor_map(&lathe_map_2_2") < strstr(text, "lathe_launch(::lathe_boxes_code::launch_factor"));
     mem_free(text);
 }
 

@@ -177,7 +177,7 @@ static void exported_python(const struct problem *p, struct strbuf *text)
     struct err e = {0};
     choose(&p->kernels[0], &t, choice);
     json_t *provenance = json_object();
-    const struct export_input in = {p, &p->kernels[0], choice, &t, provenance};
+    const struct export_input in = {p, &p->kernels[0], choice, &t, provenance, NULL};
     if (export_torch(&in, &image, text, &e))
         fail_msg("%s", e.text);
     json_decref(provenance);

@@ -63,7 +63,7 @@ static void exported(const char *config, struct strbuf *text)
         problem_from_json(tree, "test/specs/launch.lua", include, &p, &e) || target_named("sm_90a", &target, &e) ||
         config_from_text(&p->kernels[0], config, choice, &e))
         fail_msg("%s (run the tests from the repository's root)", e.text);
-    const struct export_input in = {p, &p->kernels[0], choice, &target, provenance};
+    const struct export_input in = {p, &p->kernels[0], choice, &target, provenance, NULL};
     const struct export_image image = {.data = "\177ELF image", .len = 10};
     assert_null(export_torch_no_image(&in));
     if (export_torch(&in, &image, text, &e))

@@ -201,7 +201,7 @@ static void test_defines(void **state)
 
 static void test_unknown_target(void **state)
 {
-    static const char *const arches[] = {"sm_42", "sm_80a", "sm_",    "compute_90", "sm_90x",
+    static const char *const arches[] = {"sm_42", "sm_80a", "sm_",    "compute_9",  "sm_90x",
                                          "",      "SM_90",  "sm_90b", "sm_9000"};
     if (!have_nvrtc)
         skip();
@@ -218,6 +218,26 @@ static void test_unknown_target(void **state)
         says(e.text, "newer CUDA toolkit");
         assert_false(file_exists(image));
     }
+}
+
+/* A virtual architecture gives PTX, which names the kernel and the target. */
+static void test_ptx(void **state)
+{
+    struct jit_outcome out;
+    struct err e = {0};
+    char *text = NULL;
+    size_t n = 0;
+    if (!have_nvrtc)
+        skip();
+    if (run("compute_80", tile, tile_defines, 2, &out, &e))
+        fail_msg("%s", e.text);
+    assert_true(out.ok);
+    assert_int_equal(file_read(image, &text, &n, &e), LATHE_OK);
+    says(text, ".target sm_80");
+    says(text, ".entry ");
+    mem_free(text);
+    mem_free(out.log);
+    unlink(image);
 }
 
 static void test_unwritable_image(void **state)
@@ -304,6 +324,8 @@ static const char whole[] =
     "int nvrtcCompileProgram(void *p) { return COMPILE; }\n"
     "int nvrtcGetCUBINSize(void *p, unsigned long *n) { *n = 0; return 0; }\n"
     "int nvrtcGetCUBIN(void *p, char *c) { return 0; }\n"
+    "int nvrtcGetPTXSize(void *p, unsigned long *n) { *n = 0; return 0; }\n"
+    "int nvrtcGetPTX(void *p, char *c) { return 0; }\n"
     "int nvrtcGetProgramLogSize(void *p, unsigned long *n) { *n = 4; return 0; }\n"
     "int nvrtcGetProgramLog(void *p, char *c) { c[0] = 'l'; c[1] = 'o'; c[2] = 'g'; c[3] = 0; return 0; }\n";
 
@@ -345,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_long_log),
         cmocka_unit_test(test_defines),
         cmocka_unit_test(test_unknown_target),
+        cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_unwritable_image),
         cmocka_unit_test(test_toolchain),
         cmocka_unit_test(test_missing_builtins),

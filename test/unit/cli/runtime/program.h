@@ -186,7 +186,7 @@ static inline void add_export(struct strbuf *text, const struct problem *p, cons
 {
     struct err e = {0};
     json_t *provenance = json_object();
-    const struct export_input in = {p, k, choice, t, provenance};
+    const struct export_input in = {p, k, choice, t, provenance, NULL};
     if (export_cu(&in, text, &e))
         fail_msg("%s", e.text);
     json_decref(provenance);
@@ -195,7 +195,9 @@ static inline void add_export(struct strbuf *text, const struct problem *p, cons
 /* What the exported file needs of the program that includes the runtime. */
 static inline void add_support(struct strbuf *text, const struct problem *p, const struct kernel *k)
 {
+    sb_addf(text, "namespace lathe_%s_code {\nusing ::stub_put;\n", p->name);      /* where the export's own types are */
     add_putters(text, p);
+    sb_addf(text, "}\nusing namespace lathe_%s_code;\n", p->name);
     add_names(text, k);
 }
 

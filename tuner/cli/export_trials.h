@@ -1,0 +1,34 @@
+/* export_trials.h: the trials that `lathe export` is about, read from the database. */
+#ifndef LATHE_CLI_EXPORT_TRIALS_H
+#define LATHE_CLI_EXPORT_TRIALS_H
+
+#include "cli/options.h"
+#include "cli/select.h"
+#include "cli/stored.h"
+#include "export/export.h"
+
+struct export_trial {
+    json_t *provenance;                 /* query_provenance's */
+    const json_t *trial;                /* its part */
+    struct stored stored;
+    struct export_input in;             /* borrows from the rest: the struct must stay where it is */
+};
+
+/* `trial`, or (0) the best of those selected. LATHE_NOTHING: there is none; LATHE_USAGE: an option too many, or trials
+ * that were verified to different tolerances or on different inputs, so that the user has not chosen. */
+status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, struct err *e);
+
+/* LATHE_NOTHING where there is no such trial, or it is not verified, or may not win. name: of the launcher, borrowed; NULL:
+ * the usual one. db: for messages. Close it if this succeeds. */
+status export_trial_open(struct query *q, int64_t id, const char *db, const char *name, struct export_trial *out,
+                         struct err *e);
+/* The same of a provenance (db/query.h), which may be anyone's trial. */
+status export_trial_read(json_t *provenance, const char *db, const char *name, struct export_trial *out, struct err *e);
+void export_trial_close(struct export_trial *t);
+
+/* export_image.c: the configuration compiled for `arch` ("sm_90a"; "compute_80": PTX) into memory, which mem_free frees.
+ * *why_not, to be freed likewise, says why the source does not compile, or why nothing can be compiled here; then *image is
+ * NULL. */
+void export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why_not);
+
+#endif
