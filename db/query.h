@@ -66,7 +66,8 @@ status query_campaigns(struct query *q, json_t **out, struct err *e);
 
 /* One campaign: the same keys, and baselines [trial], outcomes {name: count}, reasons [{outcome, reason, count}], pace
  * (null before version 3) {trials_per_minute and device_share of the search, phases {setup, baselines, search, final} and
- * stages {strategy, compile, load, verify, measure, store, device} in seconds, stages those of candidates}, drift [{trial,
+ * stages {strategy, compile, load, verify, measure, store, device} in seconds, stages those of candidates; samples of all
+ * trials, and how many of them were throttled (null: not known)}, drift [{trial,
  * kernel, phase, count, first_ms, least, most, last}] (of a baseline timed again; shares of its first time), trials [trial]
  * in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);

@@ -4,7 +4,10 @@
 
 static const char SELECT_PACE[] =
     "SELECT trials_per_minute, device_share, setup_seconds, baseline_seconds, search_seconds, final_seconds, "
-    "strategy_seconds, compile_seconds, load_seconds, verify_seconds, measure_seconds, store_seconds, device_seconds "
+    "strategy_seconds, compile_seconds, load_seconds, verify_seconds, measure_seconds, store_seconds, device_seconds, "
+    "(SELECT sum(count) FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'trial' WHERE t.campaign_id = ?1), "
+    "(SELECT sum(throttled) FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'trial' "
+    "WHERE t.campaign_id = ?1 AND m.throttle_reasons IS NOT NULL) "
     "FROM pace WHERE campaign_id = ?1";
 
 /* Against the first time of the same phase: in the search that is the trial's own. */
@@ -36,8 +39,9 @@ status query_pace(struct query *q, int64_t campaign, json_t **out, struct err *e
         json_t *phases = json_object(), *stages = json_object();
         for (int i = 0; i < KEYS; i++)
             json_object_set_new(i < PHASES ? phases : stages, keys[i], query_column(st, 2 + i));
-        *out = json_pack("{s:o, s:o, s:o, s:o}", "trials_per_minute", query_column(st, 0), "device_share",
-                         query_column(st, 1), "phases", phases, "stages", stages);
+        *out = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "trials_per_minute", query_column(st, 0), "device_share",
+                         query_column(st, 1), "phases", phases, "stages", stages, "samples",
+                         query_column(st, 2 + KEYS), "throttled", query_column(st, 3 + KEYS));
     }
     sqlite3_reset(st);
     return s;

@@ -132,7 +132,8 @@ sql() { sqlite3 lathe.db "$1"; }
 }
 
 @test "tune: a baseline is timed again and again, and show says how far it drifted" {
-    lathe tune tiny $RUN --db drift.db --drift 0.001 --quiet >/dev/null
+    lathe tune tiny $RUN --db drift.db --drift 0.001 --quiet >told
+    grep -q "^drift of gemm_then_scale in the final, cold: timed 3 times" told
     lathe show 1 --db drift.db >shown
     grep -Eq '^drift of gemm_then_scale in the search: timed [0-9]+ times, [-+][0-9.]+ to [-+][0-9.]+ % of its trial.s ' shown
     grep -Eq '^drift of gemm_then_scale in the final, cold: timed 3 times, ' shown

@@ -28,6 +28,8 @@ counter() {
     # best --campaign ranks by what the campaign looked for; else by time
     lathe best --campaign 1 --db e.db --json >best.json
     [ "$(json best.json "j ->> '\$[0].rank'")" = 1 ]
+    lathe export --campaign 1 --db e.db -o winner.cu 2>said
+    grep -q "trial $(sqlite3 e.db "SELECT id FROM trial WHERE final_rank = 1") of campaign 1" said
     lathe best --objective energy --db e.db --json >best.json
     [ "$(json best.json "(SELECT min(a.value ->> 'energy_mj' <= (b.value ->> 'energy_mj')) FROM json_each(j) a JOIN json_each(j) b
         ON b.key = a.key + 1)")" = 1 ]

@@ -141,6 +141,11 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
         sb_add(b, "\n");
         report_reasons(b, json_object_get(campaign, "reasons"), is_terminal(stdout) ? terminal_columns(stdout) : 0);
     }
+    struct strbuf drift = {0};
+    report_drift(&drift, campaign);
+    if (drift.len)
+        sb_addf(b, "\n%s", sb_str(&drift));
+    sb_free(&drift);
     sb_addf(b, "\ndatabase %s, campaign %lld\n", args->db, id);
     bool exports = json_array_size(best) && !replay_place(args->device);
     sb_addf(b, exports ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
