@@ -15,6 +15,7 @@ counter() {
     counter
     lathe tune tiny $RUN --top 2 --objective energy --db e.db --json >out.json 2>log
     [ "$(sqlite3 e.db "SELECT objective FROM campaign")" = energy ]
+    grep -Eq "best so far [0-9.e-]+ mJ, [0-9.]+ ms" log
     # every right trial has an energy; a run of t ms takes about 1e-6 t mJ, and its outputs' filling (half is allowed: the
     # machine may have been busier before)
     [ "$(sqlite3 e.db "SELECT count(*) > 0 AND min(energy_mj) > 0 FROM trial WHERE outcome = 'ok' AND role = 'candidate'")" = 1 ]

@@ -175,6 +175,7 @@ status trial_recall(struct trial *t, bool *over, struct err *e)
         t->result.outcome = (enum outcome)was.outcome;
         t->result.time_ms = was.time_ms;
         t->result.samples.energy_mj = was.energy_mj;
+        t->result.samples.energy_launches = isfinite(was.energy_mj);
         t->result.stage.total = was.seconds;
         account(t, was.refused, true);
     } else {

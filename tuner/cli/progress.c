@@ -22,7 +22,7 @@ void progress_init(struct progress *p, FILE *out, bool quiet)
         .colour = wants_colour(out),
         .columns = terminal_columns(out),
         .now = clock_seconds,
-        .best_ms = NAN,
+        .best = NAN,
     };
     p->drawn_at = p->now();
 }
@@ -189,22 +189,35 @@ static void baseline(struct progress *p, const struct campaign_event *ev)
     sb_free(&b);
 }
 
+/* Only a campaign for energy measures it in a trial. */
+static bool has_energy(const struct result *r)
+{
+    return r->samples.energy_launches > 0;
+}
+
+static double value_of(const struct result *r)
+{
+    return has_energy(r) ? r->samples.energy_mj : r->time_ms;
+}
+
 static void trial(struct progress *p, const struct campaign_event *ev)
 {
     const struct result *r = ev->result;
     struct strbuf b = {0};
+    bool best = r->outcome == OUTCOME_ok && (!ev->kernel || ev->kernel->eligible) && !(value_of(r) >= p->best);
+    if (best)
+        p->best = value_of(r);
     if (ev->recorded) { /* it was told before */
-        bool best = r->outcome == OUTCOME_ok && (!ev->kernel || ev->kernel->eligible) && !(r->time_ms >= p->best_ms);
-        p->best_ms = best ? r->time_ms : p->best_ms;
         p->outcomes_seen |= 1u << r->outcome;
         return;
     }
     sb_addf(&b, "trial %lld: ", (long long)ev->number);
     if (r->outcome == OUTCOME_ok) {
-        bool counts_as_best = (!ev->kernel || ev->kernel->eligible) && !(r->time_ms >= p->best_ms);
-        if (counts_as_best) {
-            p->best_ms = r->time_ms;
-            sb_addf(&b, "best so far %.4g ms", r->time_ms);
+        if (best) {
+            sb_add(&b, "best so far ");
+            if (has_energy(r))
+                sb_addf(&b, "%.4g mJ, ", r->samples.energy_mj);
+            sb_addf(&b, "%.4g ms", r->time_ms);
             add_speedup(&b, r->time_ms, ev->progress->baseline_ms);
             sb_add(&b, ": ");
             add_what(&b, ev);

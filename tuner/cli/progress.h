@@ -18,7 +18,7 @@ struct progress {
 
     double drawn_at;        /* of the live line, or of the last line of counts */
     bool line_open;         /* the live line stands on the screen */
-    double best_ms;         /* NaN until a configuration was right */
+    double best;            /* time, or energy where trials have one; NaN until a configuration was right */
     unsigned outcomes_seen; /* bit o: a trial with outcome o was told of */
 };
 
