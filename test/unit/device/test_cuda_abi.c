@@ -58,7 +58,7 @@ static void test_driver(void **state)
     struct strbuf b = {0};
     sb_add(&b, "#include <cuda.h>\n#include <stddef.h>\n#include \"device/cuda_functions.h\"\n" ASSERTS
                "CUDA_RESULTS(VALUE) CUDA_DEVICE_ATTRIBUTES(VALUE) CUDA_FUNCTION_ATTRIBUTES(VALUE) CUDA_FLAGS(VALUE)\n"
-               "CUDA_LIMITS(VALUE) CUDA_ACCESS_PROPERTIES(VALUE) CUDA_TENSOR_MAP_TYPES(VALUE)\n"
+               "CUDA_LIMITS(VALUE) CUDA_CAPTURE_MODES(VALUE) CUDA_ACCESS_PROPERTIES(VALUE) CUDA_TENSOR_MAP_TYPES(VALUE)\n"
                "CUDA_TENSOR_MAP_INTERLEAVES(VALUE) CUDA_TENSOR_MAP_SWIZZLES(VALUE) CUDA_TENSOR_MAP_PROMOTIONS(VALUE)\n"
                "CUDA_TENSOR_MAP_FILLS(VALUE)\n"
                "#define SAME(name, symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(name), "
