@@ -48,7 +48,7 @@ struct measure_options campaign_trial_options(const struct campaign *c)
                                     .batch_below_ms = gpu ? CAMPAIGN_BATCH_BELOW_MS : 0,
                                     .cool_seconds = 0.05,
                                     .retakes = 8,
-                                    .energy_seconds = energy ? 0.5 : 0};
+                                    .energy_seconds = energy ? 0.6 : 0};
 }
 
 /* --- stages --- */

@@ -111,7 +111,8 @@ static status measure_energy(struct bench *b, struct pipeline *p, const struct m
     int runs = out->samples.batch > 1 ? out->samples.batch : 1;
     status s = unit_open(b, p, runs, &u, e);
     if (s) return s;
-    s = unit_keep_busy(b, p, &u, out->samples.median * runs, o->energy_seconds, out, &busy, e);
+    const double SETTLE = 0.3;
+    s = unit_keep_busy(b, p, &u, out->samples.median * runs, o->energy_seconds, SETTLE * o->energy_seconds, out, &busy, e);
     out->samples.energy_mj = busy.energy_mj;
     out->samples.energy_launches = busy.energy_launches;
     if (!s && out->outcome != OUTCOME_unstable && !busy.energy_launches) {
@@ -185,17 +186,19 @@ static status measure_sustained(struct bench *b, struct pipeline *p, const struc
                                 struct result *out, struct err *e)
 {
     enum { KEPT = 4000 };
+    const double SETTLE = 0.6;
     double ms;
     struct timed_unit u;
     struct busy busy = {.energy_mj = NAN};
     status s = open_final_unit(b, p, o, out, &u, &ms, e);
-    if (!s && out->outcome != OUTCOME_unstable) s = unit_keep_busy(b, p, &u, ms, o->run_seconds, out, &busy, e);
+    if (!s && out->outcome != OUTCOME_unstable)
+        s = unit_keep_busy(b, p, &u, ms, o->run_seconds, SETTLE * o->run_seconds, out, &busy, e);
     unit_close(b, &u);
     /* the last 40 % of the time, thinned to a bounded number; throttled or not: this regime is what the chip can keep up */
     const struct samples *all = &busy.all;
     double passed = 0;
     int first = 0;
-    while (first < all->count - 1 && passed + all->ms[first] < 0.6 * busy.total_ms) passed += all->ms[first++];
+    while (first < all->count - 1 && passed + all->ms[first] < SETTLE * busy.total_ms) passed += all->ms[first++];
     int step = (all->count - first + KEPT - 1) / KEPT;
     for (int i = first; i < all->count; i += step < 1 ? 1 : step) samples_add(&out->samples, all->ms[i], false);
     out->samples.energy_mj = busy.energy_mj;

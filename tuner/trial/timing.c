@@ -147,17 +147,17 @@ static void read_energy(const struct meter *m, double runs, double seconds, stru
 }
 
 status unit_keep_busy(struct bench *b, struct pipeline *p, const struct timed_unit *u, double unit_ms, double seconds,
-                      struct result *out, struct busy *busy, struct err *e)
+                      double settle, struct result *out, struct busy *busy, struct err *e)
 {
     enum { LEAST_UNITS = 3, CHUNK = DEV_MARKS / 2 };
-    const double BEFORE = 0.6, WATCHED = 0.7, CHUNKS = 50;       /* a fiftieth of the time is queued at once */
+    const double WATCHED = 0.7, CHUNKS = 50;       /* a fiftieth of the time is queued at once */
     int chunk = (int)fmin(CHUNK, fmax(1, 1000 * seconds / CHUNKS / unit_ms));
     double *ms = mem_zalloc(CHUNK, sizeof *ms), start = clock_seconds(), metered_at = NAN, metered = 0;
     struct meter meter = {NAN, NAN, NAN, NAN, NAN};
     *busy = (struct busy){.energy_mj = NAN};
     status s = LATHE_OK;
     while (!s && out->outcome != OUTCOME_unstable && (clock_seconds() - start < seconds || busy->all.count < LEAST_UNITS)) {
-        bool counts = clock_seconds() - start >= BEFORE * seconds;
+        bool counts = clock_seconds() - start >= settle;
         double begun = clock_seconds();
         if (counts && isnan(metered_at)) metered_at = begun;
         s = queue_burst(b, p, u, chunk, e);

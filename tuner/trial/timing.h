@@ -33,10 +33,10 @@ struct busy {
     double energy_mj;               /* of one run, the filling of outputs between included; NaN: not known */
     int energy_launches;            /* runs that it is the mean of */
 };
-/* unit_ms: about what a unit takes. The energy is of what runs after 60 % of the time. samples_free(&out->all). On a bad
+/* unit_ms: about what a unit takes. The energy is of what runs after `settle` seconds. samples_free(&out->all). On a bad
  * time (bad_time) it ends early, with LATHE_OK. */
 status unit_keep_busy(struct bench *b, struct pipeline *p, const struct timed_unit *u, double unit_ms, double seconds,
-                      struct result *out, struct busy *busy, struct err *e);
+                      double settle, struct result *out, struct busy *busy, struct err *e);
 
 /* A zero, negative or non-finite time: then out->outcome is `unstable`, with a reason. */
 bool bad_time(double ms, struct result *out);
