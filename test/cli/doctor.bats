@@ -26,3 +26,30 @@ load helper
     [ "$(json .out "(SELECT count(*) FROM json_each(j, '$.found') WHERE value ->> 'what' = 'specifications' \
                      AND value ->> 'found' AND instr(value ->> 'detail', 'linear'))")" = 1 ]
 }
+
+@test "the self-test: each outcome is told as what it is" {
+    split "$LATHE_BIN" doctor --selftest --device host --time-limit 2 --json
+    [ "$status" -eq 0 ]
+    [ "$(json .out "j ->> 'right'")" = 1 ]
+    [ "$(json .out "(SELECT group_concat(o, ' ') FROM (SELECT value ->> 'outcome' AS o FROM json_each(j, '$.selftest')
+        WHERE value ->> 'meant' = value ->> 'outcome' ORDER BY o))")" = \
+        "compile crash inaccurate launch ok resources timeout wrong" ]
+    [ -z "$(ls)" ]                          # nothing is left of it
+}
+
+@test "the self-test: an outcome that is another is named, exit 4" {
+    cat >c++ <<'END2'
+#!/bin/sh
+case " $* " in *" -DLATHE_OUTCOME=0 "*) echo "out of order" >&2; exit 1 ;; esac
+PATH=${PATH#*:}
+exec ${LATHE_TEST_CXX:-c++} "$@"
+END2
+    chmod +x c++
+    export LATHE_TEST_CXX="${CXX:-}" LATHE_CACHE="$PWD/cache"
+    split env -u CXX PATH="$PWD:$PATH" "$LATHE_BIN" doctor --selftest --device host --time-limit 1
+    [ "$status" -eq 4 ]
+    [[ "$out" == *"NOT RIGHT  ok "*"compile "* ]]
+    [[ "$errors" == "lathe: self-test: 7 of 8 outcomes were told as what they are"* ]]
+    fails 2 "--device: of --selftest" lathe doctor --device host
+    fails 2 "no device 'gpu'" lathe doctor --selftest --device gpu
+}

@@ -18,6 +18,7 @@ commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 
             "lathe tune"*cuda:all*) line="${line/cuda:all/host,host} --size M=8,N=16,K=32"; line="${line/--seconds 60/--trials 4}" ;;
             "lathe tune"*"--size"*) line="${line/--seconds 60/--trials 3} --device host" ;;
             "lathe tune"*) line="${line/--trials 300/--trials 4} --device host --size M=8,N=16,K=32" ;;
+            "lathe doctor --selftest"*) line="$line --device host --time-limit 2" ;;
             "lathe verify"*) line="$line --device host" ;;
             "lathe check"*) line="${line/sm_80/host}"; line="${line/--sample 20/--sample 2}" ;;
         esac

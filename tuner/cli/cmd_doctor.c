@@ -1,19 +1,32 @@
 /* cmd_doctor.c: `lathe doctor`: what lathe can use on this machine, what is missing, what to do about it. */
+#include "campaign/selftest.h"
 #include "cli/cli.h"
 #include "cli/find_spec.h"
 #include "cli/output.h"
+#include "cli/signals.h"
+#include "cli/report.h"
 #include "cli/table.h"
 #include "device/dev.h"
 #include "device/probe.h"
+#include "model/record.h"
 #include "search/strategy/strategy.h"
 #include <string.h>
 
 struct doctor_args {
-    bool json;
+    bool json, selftest;
+    const char *device;
+    double time_limit;
 };
 
 static const struct option_row doctor_options[] = {
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct doctor_args, json), .help = "one JSON object"},
+    {"selftest", .kind = OPTION_FLAG, .offset = offsetof(struct doctor_args, selftest),
+     .help = "run a trial of each outcome on a device (ok, compile, resources, launch, timeout, crash, wrong, inaccurate), and "
+             "say whether each was told as what it is"},
+    {"device", .arg = "DEVICE", .kind = OPTION_TEXT, .offset = offsetof(struct doctor_args, device),
+     .help = "with --selftest: cuda:N, host, or several with commas (default: the first CUDA GPU, else host)"},
+    {"time-limit", .arg = "S", .kind = OPTION_SECONDS, .offset = offsetof(struct doctor_args, time_limit), .initial = "10",
+     .help = "with --selftest: when the trial that never ends is killed"},
     {0},
 };
 
@@ -124,9 +137,78 @@ static void print_text(const struct probe *probes, int n, bool cuda, bool host, 
         sb_addf(b, "default device: %s\n", device);
 }
 
+/* --- the self-test --- */
+
+struct outcomes_seen {
+    json_t *list;
+    int tried, right;
+};
+
+static void note_trial(void *ctx, enum outcome meant, const struct result *r)
+{
+    struct outcomes_seen *seen = ctx;
+    bool right = r->outcome == meant;
+    seen->tried++;
+    seen->right += right;
+    json_array_append_new(seen->list,
+                          json_pack("{s:s, s:s, s:b, s:o}", "meant", outcome_name(meant), "outcome",
+                                    outcome_name(r->outcome), "right", (int)right, "reason", record_string(r->reason)));
+}
+
+static void selftest_text(const struct outcomes_seen *seen, struct strbuf *b)
+{
+    enum { WIDTH = 90 };
+    struct table *t = table_new();
+    table_column(t, "", TABLE_LEFT, 0);
+    table_column(t, "meant", TABLE_LEFT, 0);
+    table_column(t, "outcome", TABLE_LEFT, 0);
+    table_column(t, "reason", TABLE_LEFT, WIDTH);
+    for (size_t i = 0; i < json_array_size(seen->list); i++) {
+        const json_t *x = json_array_get(seen->list, i);
+        table_cell(t, tree_true(x, "right") ? "ok" : "NOT RIGHT");
+        table_cell(t, tree_text(x, "meant"));
+        table_cell(t, tree_text(x, "outcome"));
+        table_cell(t, tree_text(x, "reason"));
+    }
+    table_print(t, b);
+    table_free(t);
+    sb_addf(b, "\n%d of %d outcomes were told as what they are\n", seen->right, seen->tried);
+}
+
+static status selftest(const struct cli *cli, const struct doctor_args *args, struct err *e)
+{
+    enum { MEANT = 8 };         /* kernels in campaign/selftest.lua */
+    struct outcomes_seen seen = {.list = json_array()};
+    struct selftest t = {.device = args->device, .time_limit = args->time_limit, .self = cli->self,
+                         .version = cli->version, .on_trial = note_trial, .ctx = &seen};
+    struct signals_before before;
+    signals_catch(&before);
+    status s = selftest_run(&t, e);
+    signals_restore(&before);
+    if (s == LATHE_OK && args->json) {
+        json_t *j = json_pack("{s:O, s:b}", "selftest", seen.list, "right", (int)(seen.right == MEANT));
+        s = out_json(j, e);
+        json_decref(j);
+    } else if (s == LATHE_OK) {
+        struct strbuf b = {0};
+        selftest_text(&seen, &b);
+        s = out_report(&b, e);
+    }
+    json_decref(seen.list);
+    if (s == LATHE_OK && seen.right != MEANT)
+        return err_set(e, LATHE_DEVICE, "self-test: %d of %d outcomes were told as what they are, %d did not run\n"
+                       "what this device says of failed configurations is not to be trusted", seen.right, MEANT,
+                       MEANT - seen.tried);
+    return s;
+}
+
 static status doctor_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct doctor_args *args = p;
+    if (args->selftest)
+        return selftest(cli, args, e);
+    if (args->device)
+        return err_set(e, LATHE_USAGE, "--device: of --selftest");
     struct probe probes[MAX_PROBES];
     int n = probe_all(probes, MAX_PROBES - 2);
     bool cuda = cuda_usable(probes, n), host = host_usable(probes, n);
@@ -150,7 +232,7 @@ static status doctor_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "says what lathe can use on this machine, what is missing, and what to do",
-    .details = "Exit code 0 if at least one device is usable, else 4.",
+    .details = "Exit code 0 if at least one device is usable, else 4; with --selftest 0 if every outcome was told as what it is, else 4.",
     .options = doctor_options,
     .args_size = sizeof(struct doctor_args),
     .run = doctor_run,
