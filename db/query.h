@@ -71,6 +71,8 @@ status query_campaigns(struct query *q, json_t **out, struct err *e);
  * kernel, phase, count, first_ms, least, most, last}] (of a baseline timed again; shares of its first time), trials [trial]
  * in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
+/* The same, but `trials` is how many: a campaign may have a million. */
+status query_campaign_summary(struct query *q, int64_t id, json_t **out, struct err *e);
 
 /* A campaign for a report. */
 struct query_report {

@@ -198,11 +198,17 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
                    (long long)wanted);
 }
 
+struct campaign_args {
+    int64_t id;
+    bool trials;                        /* themselves, not how many */
+};
+
 static status campaign_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
+    const struct campaign_args *asked = args;
     int64_t id;
     json_t *campaign = NULL, *baselines = NULL, *trials = NULL, *pace = NULL, *drift = NULL;
-    status s = query_find_campaign(q, *(const int64_t *)args, &id, e);
+    status s = query_find_campaign(q, asked->id, &id, e);
     if (!s)
         s = query_campaign_object(q, id, &campaign, e);
     if (!s)
@@ -221,10 +227,10 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
         s = query_drift(q, id, &drift, e);
         json_object_set_new(campaign, "drift", drift);
     }
-    if (!s)
+    if (!s && asked->trials) {
         s = query_trials(q, QUESTION_candidates, id, &trials, e);
-    if (!s)
         json_object_set_new(campaign, "trials", trials);
+    }
     if (s)
         json_decref(campaign);
     else
@@ -234,5 +240,10 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
 
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e)
 {
-    return query_in_snapshot(q, campaign_body, &id, out, e);
+    return query_in_snapshot(q, campaign_body, &(struct campaign_args){id, true}, out, e);
+}
+
+status query_campaign_summary(struct query *q, int64_t id, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, campaign_body, &(struct campaign_args){id, false}, out, e);
 }

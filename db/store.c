@@ -92,8 +92,10 @@ status store_finish(struct store *s, status st, const char *doing, struct err *e
         return st;
     if (!st)
         st = store_run(s, STATEMENT_commit, doing, NULL, 0, e);
-    if (st)
+    if (st) {
         sql_rollback(&s->sql);
+        s->sourced = NULL;              /* its row may be gone */
+    }
     return st;
 }
 
@@ -161,7 +163,7 @@ static status prepare_file(struct store *s, struct err *e)
      * the writer. */
     st = use_wal(c, doing, e);
     if (!st)
-        st = sql_exec(c, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON", doing, e);
+        st = sql_exec(c, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000", doing, e);
     if (!st)
         st = store_begin(s, doing, e);
     if (st)
@@ -359,6 +361,7 @@ status store_campaign_begin(struct store *s, const struct campaign_record *c, in
                        SQL_VALUES(sql_text("written_by"), sql_text(or_empty(c->tool_version))), e);
     st = store_finish(s, st, doing, e);
     if (!st) {
+        s->sourced = NULL;              /* of another problem */
         s->campaign = *id;
         s->campaign_began = clock_seconds();
     }

@@ -75,6 +75,7 @@ status store_campaign_resume(struct store *s, int64_t id, const struct campaign_
         return code;
     code = store_finish(s, take_over(s, id, r, e), doing, e);
     if (!code) {
+        s->sourced = NULL;
         s->campaign = id;
         s->campaign_began = clock_seconds() - (r->used > 0 ? r->used : 0);
     }

@@ -29,6 +29,10 @@ static status intern_source(struct store *s, const struct kernel *k, struct sql_
     *id = sql_null();
     if (!k->source)
         return LATHE_OK;
+    if (s->sourced == k) {
+        *id = sql_int(s->source);
+        return LATHE_OK;
+    }
     const char *name = k->source_path ? source_name(k->source_path) : k->name;
     struct hasher *h = hasher_new();
     hasher_add_str(h, name);
@@ -37,6 +41,8 @@ static status intern_source(struct store *s, const struct kernel *k, struct sql_
     status st = store_intern(s, STATEMENT_source_find, STATEMENT_source_add, "recording a source",
                              SQL_VALUES(sql_text(hash), sql_text(name), sql_text(k->source)), 1 /* key */, &found, e);
     *id = sql_int(found);
+    s->source = found;
+    s->sourced = st ? NULL : k;
     return st;
 }
 

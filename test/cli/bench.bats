@@ -126,3 +126,14 @@ kernelbench_76_bf16," ]
     grep -q "exclude each other" errors
     bench --help | grep -q "^usage: bench_kernelbench"
 }
+
+@test "bench_engine: its own small form; neither memory nor open files grow" {
+    needs_python
+    run "$TREE/scripts/bench_engine" --lathe "$LATHE_BIN" --most 20000 --devices 1
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"nothing stored: 19999 trials, "*" a CPU second"* ]]
+    [[ "$output" == *"database on: 19999 trials, "* ]]
+    [[ "$output" == *"trials 10000 to 20000: "*"us of wall time each"* ]]
+    [[ "$output" == *"1 device: "*" trials a minute (1.00x)"* ]]
+}

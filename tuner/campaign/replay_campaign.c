@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum { DEFAULT_TRIALS = 100 };
-#define TICK_SECONDS 0.2
+/* Trials are kept in transactions of so long: nothing was measured, and what a kill takes is replayed again. */
+#define TOGETHER_SECONDS 0.5
 
 struct replayed {
     const struct campaign_request *request;
@@ -27,7 +28,7 @@ struct replayed {
     int64_t id, best_trial;
     json_t *earlier;            /* what earlier campaigns found, as the strategy was told */
     struct campaign_progress progress;
-    double ticked;
+    double together;            /* clock_seconds when the open transaction began; 0: none is open */
     unsigned outcomes_seen;     /* bit o: a trial with outcome o was told of */
 };
 
@@ -227,6 +228,14 @@ static status recall(struct replayed *c, const struct replay_evaluation *v, cons
     return s;
 }
 
+static status keep(struct replayed *c, status so_far, struct err *e)
+{
+    if (!c->together)
+        return so_far;
+    c->together = 0;
+    return store_together_end(c->store, so_far, e);
+}
+
 static status store_trial(struct replayed *c, const struct replay_evaluation *v, const char *text, struct result *r,
                           int64_t *id, bool *recorded, struct err *e)
 {
@@ -261,8 +270,14 @@ static status on_evaluation(void *ctx, const struct replay_evaluation *v, struct
         return e->code;
     config_print(&text, c->kernel, c->slots, v->choice);
     bool recorded = false;
-    if (c->store)
+    if (c->store && !c->together) {
+        s = store_together_begin(c->store, e);
+        c->together = s ? 0 : clock_seconds();
+    }
+    if (c->store && !s)
         s = store_trial(c, v, sb_str(&text), &r, &id, &recorded, e);
+    if (s || (c->together && clock_seconds() - c->together > TOGETHER_SECONDS))
+        s = keep(c, s, e);
     if (best) {
         p->best_ms = v->value_ms;
         snprintf(p->best_config, sizeof p->best_config, "%s", sb_str(&text));
@@ -302,7 +317,7 @@ static status run_search(struct replayed *c, struct replay_totals *totals, struc
                                    .stop = is_interrupted,
                                    .on_evaluation = on_evaluation,
                                    .ctx = c};
-    status s = replay_search(&search, totals, e);
+    status s = keep(c, replay_search(&search, totals, e), e);
     if (s && campaign_interrupted()) {      /* the script itself was interrupted */
         totals->end = REPLAY_STOPPED;
         return LATHE_OK;

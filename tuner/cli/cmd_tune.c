@@ -162,7 +162,7 @@ static status report(const struct tune_args *args, int64_t id, struct err *e)
         return s;
     json_t *campaign = NULL, *best = NULL;
     struct query_filter f = {.campaign = id, .top = args->top > 0 ? (int)args->top : 5};
-    s = query_campaign(q, id, &campaign, e);
+    s = query_campaign_summary(q, id, &campaign, e);
     if (s == LATHE_OK)
         s = query_best(q, &f, &best, e);
     if (s == LATHE_NOTHING && campaign) { /* no valid configuration: a report all the same */
@@ -170,8 +170,6 @@ static status report(const struct tune_args *args, int64_t id, struct err *e)
         s = LATHE_OK;
     }
     if (s == LATHE_OK && args->json) {
-        json_object_set_new(campaign, "trials",
-                            json_integer((json_int_t)json_array_size(json_object_get(campaign, "trials"))));
         json_object_set(campaign, "best", best);
         s = tune_events_result(campaign, e);
     } else if (s == LATHE_OK) {
