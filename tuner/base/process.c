@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,4 +95,19 @@ enum process_state process_state(const char *identity)
     if (pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH) || differ(was.start, now.start))
         return PROCESS_GONE;
     return strcmp(was.start, now.start) || !strcmp(was.start, "-") ? PROCESS_UNKNOWN : PROCESS_RUNS;
+}
+
+int process_leave_cores(int n, int least)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return 0;
+    int count = CPU_COUNT(&set);
+    if (n < 1 || count - n < least)
+        return count;
+    for (int core = CPU_SETSIZE - 1, left = n; core >= 0 && left > 0; core--) {
+        left -= CPU_ISSET((size_t)core, &set) != 0;
+        CPU_CLR((size_t)core, &set);
+    }
+    return sched_setaffinity(0, sizeof set, &set) ? count : count - n;
 }

@@ -290,7 +290,8 @@ status campaign_open_workers(struct campaign *c, struct err *e)
     status s = devices_open(c, e);
     if (s) return s;
     int workers = r->compile_workers > 0 ? r->compile_workers : default_workers();
-    struct compile_limits limits = {.seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
+    struct compile_limits limits = {.cores_kept = c->ndevices,
+                                    .seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
                                     .memory = r->compile_memory > 0 ? r->compile_memory : memory_share(workers)};
     c->progress.devices = c->ndevices;
     s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, limits, &c->farm, e);

@@ -179,7 +179,9 @@ static status ask_toolchain(struct compile_farm *f, struct err *e)
 status compile_farm_open(uv_loop_t *loop, const char *self, int workers, const char *arch, bool sanitize,
                          struct compile_limits limits, struct compile_farm **out, struct err *e)
 {
-    static const char *const args[] = {"compile", NULL};
+    char kept[12];
+    const char *args[] = {"compile", kept, NULL};
+    snprintf(kept, sizeof kept, "%d", limits.cores_kept);
     char *dir;
     status s = cache_open(&dir, e);
     if (s) return s;

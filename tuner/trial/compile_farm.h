@@ -28,6 +28,7 @@ typedef void (*compile_done)(void *ctx, const struct compile_answer *a);
 /* What one compile may take. A compiler that needs more memory says so itself, or dies. */
 struct compile_limits {
     double seconds;
+    int cores_kept;                 /* for those who launch: compilers stay off so many, where enough are left */
     int64_t memory;                 /* bytes that each of its processes may allocate; 0: no limit */
 };
 

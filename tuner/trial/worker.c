@@ -2,6 +2,7 @@
 #include "trial/worker.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "device/jit.h"
 #include "trial/evaluate.h"
 #include <errno.h>
@@ -241,9 +242,11 @@ int worker_main(int argc, char **argv)
     struct reader r = {.in = fdopen(WORKER_FD_IN, "r")};
     if (!r.in || argc < 1) return 2;
     int code = 2;
-    if (!strcmp(argv[0], "compile"))
+    if (!strcmp(argv[0], "compile") && argc >= 2) {
+        enum { COMPILERS_CORES = 3 };       /* fewer than these are too few to be divided */
+        process_leave_cores(atoi(argv[1]), COMPILERS_CORES);
         code = compile_worker(&r);
-    else if (!strcmp(argv[0], "device") && argc >= 2)
+    } else if (!strcmp(argv[0], "device") && argc >= 2)
         code = device_worker(&r, argv[1]);
     fclose(r.in);
     free(r.line);

@@ -1,4 +1,4 @@
-/* worker.h: the children. The same binary, started as `lathe worker compile` or `lathe worker device HANDLE NAME`,
+/* worker.h: the children. The same binary, started as `lathe worker compile KEPT`, which stays off KEPT cores, or `lathe worker device HANDLE NAME`,
  * where NAME is for who looks at processes.
  *
  * Protocol: one JSON object a line, requests on file descriptor 3, replies on 4; each request gets one reply, in order.

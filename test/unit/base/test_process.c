@@ -8,6 +8,7 @@
 
 #include "base/process.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -81,9 +82,40 @@ static void test_no_identity(void **state)
     assert_int_equal(process_state("a b c"), PROCESS_UNKNOWN);
 }
 
+/* In a child, so that the test itself keeps its cores. */
+static void test_leaving_cores(void **state)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        cpu_set_t before, after;
+        sched_getaffinity(0, sizeof before, &before);
+        int all = CPU_COUNT(&before), last = CPU_SETSIZE - 1;
+        while (!CPU_ISSET((size_t)last, &before))
+            last--;
+        if (process_leave_cores(0, 0) != all || process_leave_cores(1, all) != all || process_leave_cores(all, 1) != all)
+            _exit(1);               /* none, or too few would be left */
+        sched_getaffinity(0, sizeof after, &after);
+        if (!CPU_EQUAL(&before, &after))
+            _exit(2);
+        if (all == 1)
+            _exit(0);               /* nothing to be left here */
+        if (process_leave_cores(1, 1) != all - 1)
+            _exit(3);
+        sched_getaffinity(0, sizeof after, &after);
+        CPU_SET((size_t)last, &after);
+        _exit(CPU_EQUAL(&before, &after) && CPU_COUNT(&after) == all ? 0 : 4);
+    }
+    int ended;
+    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_true(WIFEXITED(ended));
+    assert_int_equal(WEXITSTATUS(ended), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_self), cmocka_unit_test(test_a_process_that_ends), cmocka_unit_test(test_no_identity)};
+        cmocka_unit_test(test_self), cmocka_unit_test(test_a_process_that_ends), cmocka_unit_test(test_no_identity),
+        cmocka_unit_test(test_leaving_cores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
