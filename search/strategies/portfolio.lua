@@ -3,9 +3,9 @@
 -- It begins with the best that earlier campaigns of the database found (transfer), and goes on with a model of each
 -- kernel (gp), which gives trials to the kernel that promises most. A model errs where its points do not tell what is
 -- fast from what is slow; there a step from the best is the better guess. So, while `patience` trials in a row brought
--- nothing better, each trial of the model (in a batch, one of four) has one beside it that is a step away from the best
--- result: one parameter a place further, later to any other value; when all of those are known, from the second best,
--- and so on. The model learns from them too.
+-- nothing better, every `share` trials of the model have one beside them that is a step away from the best result: one
+-- parameter a place further, later to any other value; when all of those are known, from the second best, and so on.
+-- The model learns from them too.
 --
 -- Where trials pass through a pipeline of compilers, it asks for as many at once as that takes (tune.parallel).
 
@@ -16,6 +16,7 @@ return strategy {
   summary = "what the database knows, then a model, and steps from the best where the model finds nothing better",
   options = {
     patience = integer { 40, min = 0, max = 1000000, help = "trials without a better one before steps join" },
+    share = integer { 4, min = 1, max = 1000000, help = "trials of the model for each step" },
     batch = integer { 0, min = 0, max = 1000, help = "configurations of the model at once; 0: tune.parallel" },
     count = integer { 15, min = 0, max = 1000, help = "earlier configurations to begin with at most, all at once" },
   },
@@ -24,6 +25,7 @@ return strategy {
     local batch = opt.batch > 0 and opt.batch or tune.parallel
     local model = companion("transfer", { ["then"] = "gp", count = opt.count, batch = batch }, tune, space)
     local best, idle = nil, 0                           -- the best result, and the trials since
+    local alone = 0                                     -- trials of the model since the last step, while steps join
     local top = {}                                      -- the best ones that steps may begin at, in order
 
     local function learn(results)
@@ -55,11 +57,13 @@ return strategy {
     while true do
       local list, taken = model:ask() or {}, {}
       for _, config in ipairs(list) do taken[config] = true end
-      for _ = 1, (#list == 0 or idle >= opt.patience) and (batch + 3) // 4 or 0 do
+      alone = idle >= opt.patience and alone + #list or 0
+      for _ = 1, #list == 0 and 1 + batch // opt.share or alone // opt.share do
         local config = step(taken)
         if not config then break end
         list[#list + 1], taken[config] = config, true
       end
+      alone = alone % opt.share
       if #list == 0 then return end
       learn(tune.evaluate_all(list))
     end

@@ -54,7 +54,7 @@ describe("portfolio", function()
       values[c] = n == 30 and 1 or 2
       return values[c]
     end
-    for _, batch in ipairs(batches_of(space, { "patience=7" }, cost, 70)) do
+    for _, batch in ipairs(batches_of(space, { "patience=7", "share=1" }, cost, 70)) do
       local joined = idle >= 7
       assert.are.equal(joined and 2 or 1, #batch)
       if joined then assert.is_true(is_step(space, best, batch[2], "hamming")) end
@@ -76,7 +76,7 @@ describe("portfolio", function()
       told.earlier[i] = { config = c, campaign = i, value = 1, ratio = 1, exact = true, problem = "", device = "",
                           size = {} }
     end
-    for i, batch in ipairs(batches_of(space, { "patience=0" }, cost, 400, told)) do
+    for i, batch in ipairs(batches_of(space, { "patience=0", "share=1" }, cost, 400, told)) do
       if i > 1 then order[#order + 1] = batch[2] end
       for _, c in ipairs(batch) do seen[c] = true end
     end
@@ -93,12 +93,13 @@ describe("portfolio", function()
 
   it("asks for as many at once as tune.parallel or batch says, as soon as so many are known", function()
     for _, case in ipairs { { {}, nil, 1 }, { {}, 16, 16 }, { { "batch=5" }, 16, 5 } } do
-      local told, known = { parallel = case[2] }, 0
+      local told, known, alone = { parallel = case[2] }, 0, 0
       local batches = batches_of(grid(9, 9, 9, 9), case[1], function() return 1 end, 400, told)
       for i, batch in ipairs(batches) do
         local model = math.min(case[3], math.max(known, 4))
-        local steps = i > 1 and known - 1 >= 40 and (case[3] + 3) // 4 or 0
-        assert.are.equal(model + steps, #batch)
+        alone = i > 1 and known - 1 >= 40 and alone + model or 0
+        assert.are.equal(model + alone // 4, #batch)            -- one step for every four trials of the model
+        alone = alone % 4
         known = known + #batch
       end
     end
@@ -114,7 +115,7 @@ describe("portfolio", function()
         for p, v in ipairs(c.at) do sum = sum + (v - p) ^ 2 end
         return sum
       end
-      for _, c in ipairs(mock.run(portfolio, space, { "patience=0" }, cost, 300)) do
+      for _, c in ipairs(mock.run(portfolio, space, { "patience=0", "share=1" }, cost, 300)) do
         if cost(c) == 1 then found = found + 1 end
       end
     end
