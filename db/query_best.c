@@ -1,4 +1,4 @@
-/* query_best.c: the best verified configurations, and those that are the fastest of their error.
+/* query_best.c: the best verified configurations, and those that no other beats in two or three figures.
  *
  * For the best, trials are walked in the order of an index that holds the ranking (trial.score_ms: see store_write.c),
  * ties by the trial's own time and then by id, so the order is total and the same each time. The walk ends as soon as
@@ -8,133 +8,10 @@
  * (from the fastest): one is on it if none before it that is on it has all other figures as low. */
 #include "base/mem.h"
 #include "db/query_private.h"
-#include "model/tolerance.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Values of a statement whose text is made from a filter, in the order of its question marks. */
-struct bindings {
-    struct sql_value *v;
-    int n, cap;
-};
-
-static void bind(struct bindings *b, struct sql_value v)
-{
-    MEM_GROW(b->v, b->n, b->cap);
-    b->v[b->n++] = v;
-}
-
-/* "M=128" as a condition on the campaign. names gets the name's copy, which the binding borrows. */
-static status add_dim(const char *text, struct strbuf *sql, struct bindings *b, char **name, struct err *e)
-{
-    const char *equals = strchr(text, '=');
-    char *end = NULL;
-    errno = 0;
-    long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
-    if (!equals || equals == text || end == equals + 1 || *end || errno || value < 1)
-        return err_set(e, LATHE_USAGE, "--size %s: expected DIM=VALUE with a whole number from 1 on, such as M=128",
-                       text);
-    *name = mem_strdup(text);
-    (*name)[equals - text] = 0;
-    sb_add(sql, " AND EXISTS (SELECT 1 FROM campaign_dim x WHERE x.campaign_id = c.id AND x.name = ? AND x.value = ?)");
-    bind(b, sql_text(*name));
-    bind(b, sql_int(value));
-    return LATHE_OK;
-}
-
-/* "rtol=1e-3,frobenius=0" as conditions on the campaign. */
-static status add_tolerance(const char *text, struct strbuf *sql, struct bindings *b, struct err *e)
-{
-    struct tolerance t = {0};
-    unsigned named = 0;
-    status s = tolerance_parse(text, &t, &named, e);
-    if (s)
-        return err_prefix(e, "--tolerance");
-    for (int l = 0; l < TOLERANCE_COUNT; l++) {
-        if (!(named & 1u << l))
-            continue;
-        sb_addf(sql, " AND json_extract(c.tolerance, '$.%s') = ?", tolerance_name((enum tolerance_limit)l));
-        bind(b, sql_real(tolerance_get(&t, (enum tolerance_limit)l)));
-    }
-    return LATHE_OK;
-}
-
-/* The index is named so that the plan does not depend on statistics; for one trial its id is the way. */
-static const char *index_for(const struct query_filter *f)
-{
-    return f->trial ? "" : f->campaign ? " INDEXED BY trial_campaign_score" : " INDEXED BY trial_score";
-}
-
-/* A question about the trials that pass a filter: of trial t, campaign c and what is joined to them. */
-struct listing {
-    const char *columns, *joins, *condition, *order;
-    bool by_score;              /* the condition and the order are those of the index of scores */
-    status (*visit)(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e); /* all rows */
-};
-
-static status make_statement(const struct query_filter *f, const struct listing *l, struct strbuf *sql,
-                             struct bindings *b, char **names, struct err *e)
-{
-    sb_addf(sql, "SELECT %s FROM trial t%s CROSS JOIN campaign c ON c.id = t.campaign_id%s WHERE %s", l->columns,
-            l->by_score ? index_for(f) : "", l->joins, l->condition);
-    if (f->trial) {
-        sb_add(sql, " AND t.id = ?");
-        bind(b, sql_int(f->trial));
-    }
-    if (f->campaign) {
-        sb_add(sql, " AND t.campaign_id = ?");
-        bind(b, sql_int(f->campaign));
-    }
-    if (f->kernel) {
-        sb_add(sql, " AND t.kernel = ?");
-        bind(b, sql_text(f->kernel));
-    }
-    if (f->problem || f->device || f->ndims > 0 || f->ntolerances > 0 || f->inputs) {
-        sb_add(sql, " AND t.campaign_id IN (SELECT c.id FROM campaign c JOIN problem p ON p.id = c.problem_id "
-                    "JOIN device d ON d.id = c.device_id WHERE true");
-        if (f->problem) {
-            sb_add(sql, " AND p.name = ?");
-            bind(b, sql_text(f->problem));
-        }
-        if (f->device) {
-            sb_add(sql, " AND ? COLLATE NOCASE IN (d.name, d.kind, d.handle)");
-            bind(b, sql_text(f->device));
-        }
-        if (f->inputs) {
-            sb_add(sql, " AND c.inputs = ?");
-            bind(b, sql_text(f->inputs));
-        }
-        status st = LATHE_OK;
-        for (int i = 0; i < f->ndims && !st; i++)
-            st = add_dim(f->dims[i], sql, b, &names[i], e);
-        for (int i = 0; i < f->ntolerances && !st; i++)
-            st = add_tolerance(f->tolerances[i], sql, b, e);
-        if (st)
-            return st;
-        sb_add(sql, ")");
-    }
-    sb_addf(sql, " ORDER BY %s", l->order);
-    return LATHE_OK;
-}
-
-enum { KEY_COLUMNS = 8, SINCE_ENERGY = 3 /* the schema's version */ };
-
-/* Whether this row's columns behind the id are met for the first time. */
-static bool first_meeting(json_t *met, sqlite3_stmt *st)
-{
-    struct strbuf text = {0};
-    for (int i = 1; i < KEY_COLUMNS; i++)
-        sb_addf(&text, "%s\n", (const char *)sqlite3_column_text(st, i));
-    char *key = sb_take(&text);
-    bool first = !json_object_get(met, key);
-    if (first)
-        json_object_set_new_nocheck(met, key, json_true());
-    mem_free(key);
-    return first;
-}
+enum { SINCE_ENERGY = 3 /* the schema's version */ };
 
 static status walk(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
 {
@@ -142,7 +19,7 @@ static status walk(struct query *q, sqlite3_stmt *st, int top, json_t *list, str
     bool row;
     status s = LATHE_OK;
     while (!s && (top <= 0 || json_array_size(list) < (size_t)top) && !(s = query_step(q, st, &row, e)) && row) {
-        if (!first_meeting(met, st))
+        if (!query_first_meeting(met, st))
             continue;
         s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e);
         if (!s)
@@ -188,20 +65,20 @@ static status walk_front(struct query *q, sqlite3_stmt *st, int top, json_t *lis
 {
     json_t *met = json_object(), *trial;
     struct front f = {0};
-    int axes = sqlite3_column_count(st) - KEY_COLUMNS - 1;
+    int axes = sqlite3_column_count(st) - LISTING_KEY - 1;
     bool row;
     status s = LATHE_OK;
     while (!s && (top <= 0 || json_array_size(list) < (size_t)top) && !(s = query_step(q, st, &row, e)) && row) {
-        const char *of = (const char *)sqlite3_column_text(st, KEY_COLUMNS);
+        const char *of = (const char *)sqlite3_column_text(st, LISTING_KEY);
         double figures[QUERY_AXIS_COUNT];
         for (int a = 0; a < axes; a++)
-            figures[a] = sqlite3_column_double(st, KEY_COLUMNS + 1 + a);
+            figures[a] = sqlite3_column_double(st, LISTING_KEY + 1 + a);
         if (!f.group || strcmp(f.group, of)) {
             mem_free(f.group);
             f.group = mem_strdup(of);
             f.n = 0;
         }
-        if (!first_meeting(met, st) || beaten(&f, figures, axes))
+        if (!query_first_meeting(met, st) || beaten(&f, figures, axes))
             continue;
         MEM_GROW(f.figures, f.n, f.cap);
         memcpy(f.figures[f.n++], figures, sizeof figures);
@@ -223,35 +100,6 @@ static status list_conditions(struct query *q, sqlite3_stmt *st, int top, json_t
     while (!(s = query_step(q, st, &row, e)) && row)
         json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "tolerance", query_tree(st, 0), "inputs",
                                               query_column(st, 1), "operator", query_column(st, 2)));
-    return s;
-}
-
-/* Asks, and gives the list that the listing's `visit` makes of the rows. */
-static status visit_rows(struct query *q, const struct query_filter *f, const struct listing *l, json_t **out,
-                         struct err *e)
-{
-    struct strbuf sql = {0};
-    struct bindings b = {0};
-    char **names = mem_zalloc((size_t)f->ndims + 1, sizeof *names);
-    sqlite3_stmt *st = NULL;
-    json_t *list = json_array();
-    status s = make_statement(f, l, &sql, &b, names, e);
-    if (!s)
-        s = sql_prepare(&q->sql, sb_str(&sql), &st, e);
-    if (!s)
-        s = sql_bind(&q->sql, st, b.v, b.n, e);
-    if (!s)
-        s = l->visit(q, st, f->top, list, e);
-    sqlite3_finalize(st);
-    for (int i = 0; i < f->ndims; i++)
-        mem_free(names[i]);
-    mem_free(names);
-    mem_free(b.v);
-    sb_free(&sql);
-    if (s)
-        json_decref(list);
-    else
-        *out = list;
     return s;
 }
 
@@ -305,7 +153,7 @@ static status best_body(struct query *q, const void *args, json_t **out, struct 
     status s = wants_energy(q, f, &energy, e);
     if (s)
         return s;
-    return visit_rows(q, f, !energy ? &best : f->campaign ? &by_final : &by_energy, out, e);
+    return query_visit(q, f, !energy ? &best : f->campaign ? &by_final : &by_energy, out, e);
 }
 
 static status conditions_body(struct query *q, const void *args, json_t **out, struct err *e)
@@ -315,7 +163,7 @@ static status conditions_body(struct query *q, const void *args, json_t **out, s
         SCORED,
         .visit = list_conditions,
     };
-    return visit_rows(q, args, &conditions, out, e);
+    return query_visit(q, args, &conditions, out, e);
 }
 
 /* The limits that a campaign verified to change neither error nor time, so they are no part of the key. */
@@ -346,7 +194,7 @@ static status front_body(struct query *q, const void *args, json_t **out, struct
         .order = sb_str(&order),
         .visit = walk_front,
     };
-    status s = visit_rows(q, args, &front, out, e);
+    status s = query_visit(q, args, &front, out, e);
     sb_free(&columns);
     sb_free(&condition);
     sb_free(&order);

@@ -100,4 +100,16 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
 /* {dim: n} of a campaign. */
 status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
 
+/* A question about the trials that pass a filter: of trial t, campaign c and what is joined to them (query_list.c). */
+struct listing {
+    const char *columns, *joins, *condition, *order;
+    bool by_score;              /* the condition and the order are those of the index of scores */
+    status (*visit)(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e); /* all rows */
+};
+/* Asks, and gives the list that the listing's `visit` makes of the rows. */
+status query_visit(struct query *q, const struct query_filter *f, const struct listing *l, json_t **out, struct err *e);
+/* Whether the LISTING_KEY - 1 columns behind the id are met for the first time; met: an object that remembers. */
+enum { LISTING_KEY = 8 };
+bool query_first_meeting(json_t *met, sqlite3_stmt *st);
+
 #endif
