@@ -2,6 +2,7 @@
 """check_report.py CASE PAGE [DATABASE [CAMPAIGN]]: what a report does in a headless Chromium. Exit code 0: as it should."""
 import os
 import sqlite3
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -183,6 +184,20 @@ def case_large(page, wanted):
         check(rows(b).endswith("of %s trials" % format(int(wanted), ",")), rows(b))
         check(used < 6, "opening took %.2f s of a processor" % used)
         see_all(b)
+        quiet(b)
+
+
+def case_live(page, before, after, renew):
+    """A served page has `before` trials; when the command `renew` has run it has `after`, without being opened again, and
+    stands where it was."""
+    with chromium.Browser() as b:
+        opened(b, page)
+        shown = "document.querySelector('#summary .sub').textContent"
+        check(" %s trials" % before in b.js(shown), b.js(shown))
+        b.js("document.documentElement.style.scrollBehavior = 'auto'; scrollTo(0, 400)")
+        subprocess.run(renew, shell=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        check(b.until("%s.includes(' %s trials') && %s" % (shown, after, READY), 60), "not renewed: " + b.js(shown))
+        check(b.until("scrollY === 400", 10), "the place is lost")
         quiet(b)
 
 

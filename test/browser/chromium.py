@@ -89,7 +89,7 @@ class Browser:
             self.complaints.append(" ".join(str(a.get("value", a.get("description"))) for a in p["args"]))
         elif method == "Log.entryAdded" and p["entry"]["level"] in ("error", "warning"):
             self.complaints.append(p["entry"]["text"])
-        elif method == "Network.loadingFailed":
+        elif method == "Network.loadingFailed" and (p.get("blockedReason") or not p.get("canceled")):  # an answer 304 is "canceled"
             self.complaints.append("a request failed: " + p.get("errorText", ""))
 
     def send(self, method, params=None):

@@ -9,7 +9,7 @@ enum { MAX_COMMANDS = 32 };
 const struct command *const *cli_commands(void)
 {
     static const struct command *const all[] = {
-        &command_tune,  &command_best,   &command_show,  &command_export, &command_report, &command_explain, &command_space,
+        &command_tune,  &command_best,   &command_show,  &command_export, &command_report, &command_explain, &command_serve, &command_space,
         &command_check, &command_verify, &command_doctor, &command_query, &command_recording,
         &command_compare, &command_tune_strategy, &command_help, &command_version, NULL,
     };

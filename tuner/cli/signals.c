@@ -34,6 +34,11 @@ void signals_catch(struct signals_before *before)
     }
 }
 
+int signals_count(void)
+{
+    return signals_seen;
+}
+
 void signals_restore(const struct signals_before *before)
 {
     for (int i = 0; i < SIGNALS_CAUGHT; i++)

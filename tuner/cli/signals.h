@@ -12,6 +12,8 @@ struct signals_before {
 
 /* A signal that is ignored (nohup, a shell's background job) stays so. */
 void signals_catch(struct signals_before *before);
+/* How many signals arrived. */
+int signals_count(void);
 void signals_restore(const struct signals_before *before);
 
 #endif

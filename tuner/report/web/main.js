@@ -136,7 +136,8 @@ function provenance(c) {
     ['Environment', Object.entries(environment).map(([k, v]) => k + '=' + (typeof v === 'object' ? JSON.stringify(v) : v)).join(' '), 'conf']]))
 }
 
-function draw() {
+/* done: called when the last section is there. */
+function draw(done) {
   const main = document.getElementById('main'), c = campaigns[state.at], pick = document.querySelector('#pick-campaign')
   forgetCharts()
   if (!c) { main.replaceChildren(section('none', 'Nothing yet', h('p', {}, 'The database has no campaign yet.'))); return }
@@ -144,6 +145,7 @@ function draw() {
   const list = pick.querySelector('select')
   list.replaceChildren(...campaigns.map((o, k) => h('option', { value: k }, o.name())))
   list.value = state.at
+  if (live) offerAll(pick, list)
   const parts = [summary, campaigns.length > 1 ? overview : () => null, progress, limits, failures, parameters, fronts, trials, winnerCode, provenance]
   const nav = document.getElementById('nav'), turn = ++drawn
   main.replaceChildren()
@@ -159,7 +161,10 @@ function draw() {
       reading.observe(s)
     }
     if (parts.length) setTimeout(next)
-    else document.body.dataset.ready = 'yes'
+    else {
+      document.body.dataset.ready = 'yes'
+      if (done) done()
+    }
   }
   next()
 }
@@ -202,13 +207,48 @@ function load(document_) {
   campaigns = document_.campaigns.map(raw => new Campaign(raw))
   const k = campaigns.findIndex(c => c.raw.id === id)
   state.at = k >= 0 ? k : campaigns.length - 1
+  listed = document_.list || []
+  tag = document_.tag || ''
   window.lathe = { campaigns } // for the browser's console, and for tests
   document.getElementById('made').textContent = 'Made by lathe ' + document_.tool_version + ' at ' + document_.made + '. Charts: Apache ECharts (Apache License 2.0).'
 }
 
-document.querySelector('#pick-campaign select').addEventListener('change', e => { state.at = Number(e.target.value); draw(); say('campaign ' + campaigns[state.at].raw.id) })
+/* Served, a page is one campaign's, and asks for newer data of it; the others are pages of their own. */
+const live = document.body.dataset.live
+let listed = [], tag = ''
+function offerAll(pick, list) {
+  pick.hidden = listed.length < 2
+  list.replaceChildren(...listed.slice().reverse().map(o => h('option', { value: o.id }, '#' + o.id + ' ' + o.problem + ' ' + Object.entries(o.size).map(([k, v]) => k + '=' + v).join(' ') + (o.state === 'running' ? ' (running)' : ''))))
+  list.value = campaigns[0].raw.id
+}
+/* Does the reader have something in hand that drawing anew would take away? */
+function inHand() {
+  const e = document.activeElement
+  return Boolean(document.querySelector('tr.detail')) || ['INPUT', 'SELECT'].includes(e && e.tagName) || String(getSelection()) !== ''
+}
+function pollSoon() { setTimeout(poll, campaigns[0].raw.state === 'running' ? 2000 : 5000) }
+async function poll() {
+  const said = document.querySelector('.brand span')
+  try {
+    if (inHand()) return pollSoon()
+    const answer = await fetch(live, { headers: { 'If-None-Match': '"' + tag + '"' }, cache: 'no-store' })
+    if (answer.status === 200) {
+      const newer = await answer.json(), y = scrollY, main = document.getElementById('main')
+      main.style.minHeight = main.offsetHeight + 'px'
+      load(newer)
+      draw(() => { main.style.minHeight = ''; scrollTo({ top: y, behavior: 'instant' }) })
+    }
+    said.textContent = campaigns[0].raw.state === 'running' ? 'live' : 'report'
+  } catch (_) {
+    said.textContent = 'the server is gone'
+  }
+  pollSoon()
+}
+
+document.querySelector('#pick-campaign select').addEventListener('change', e => { if (live) { location.href = '/campaign/' + Number(e.target.value); return } state.at = Number(e.target.value); draw(); say('campaign ' + campaigns[state.at].raw.id) })
 const first = JSON.parse(document.getElementById('data').textContent)
 document.getElementById('data').textContent = ''
 load(first)
 applyTheme()
 draw()
+if (live) pollSoon()
