@@ -72,8 +72,8 @@ $(O)/obj/%.o: %.c
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
 EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua search/lua/guided.lua \
             db/schema.sql db/schema_2.sql db/schema_3.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
-            kernels/common/inputs.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py \
-            tuner/campaign/selftest.lua tuner/campaign/selftest.cu $(WEB)
+            kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py \
+            tuner/export/c_runtime.h tuner/campaign/selftest.lua tuner/campaign/selftest.cu $(WEB)
 WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
 STRATEGIES = $(wildcard search/strategies/*.lua)
 GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h $(O)/gen/echarts.inc

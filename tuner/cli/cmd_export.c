@@ -19,11 +19,12 @@ static const struct option_row export_options[] = {
     {"trial", .arg = "ID", .kind = OPTION_COUNT, .offset = offsetof(struct export_args, trial), .min = 1,
      .help = "this trial, instead of the best of those selected"},
     {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu",
-     .help = "cu: CUDA source with a launcher; torch: a Python file with a ModelNew(nn.Module); json: all that is known of it"},
+     .help = "cu: CUDA source with a launcher; c: a C source and header for the driver API, of several sizes and devices; torch: a "
+             "Python file with a ModelNew(nn.Module); json: all that is known of it"},
     {"name", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, name),
      .help = "what the launcher is called; default: lathe_ and the problem's name"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
-     .help = "where to write the source; - or nothing: standard output"},
+     .help = "where to write it; - or nothing: standard output. --format c: FILE.c and FILE.h, or in the directory FILE"},
     {0},
 };
 
@@ -31,11 +32,12 @@ static status make_torch(struct query *q, const struct export_input *in, struct 
 {
     char *data = NULL, *why_not = NULL;
     size_t len = 0;
+    struct err none = {0};
     const char *cannot = export_torch_no_image(in);
+    if (!cannot && export_image(in, in->target->arch, &data, &len, &why_not, &none) != LATHE_OK)
+        cannot = none.text;
     if (cannot)
         why_not = mem_strdup(cannot);
-    else
-        export_image(in, in->target->arch, &data, &len, &why_not);
     if (why_not)
         fprintf(stderr, "no cubin in the file: %s\n", why_not);
     struct export_image image = {.data = data, .len = len, .why_not = why_not};
@@ -100,7 +102,7 @@ static make_function find_format(const char *name, struct err *e)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(formats[i].name, name) == 0)
             return formats[i].make;
-    err_set(e, LATHE_USAGE, "export: --format: expected cu, torch or json, got '%.100s'", name);
+    err_set(e, LATHE_USAGE, "export: --format: expected cu, c, torch or json, got '%.100s'", name);
     return NULL;
 }
 
@@ -140,24 +142,29 @@ static status export_one(struct query *q, const struct export_args *args, make_f
 static status export_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct export_args *args = p;
-    make_function make = find_format(args->format, e);
-    if (!make)
+    bool driver = strcmp(args->format, "c") == 0;
+    make_function make = driver ? NULL : find_format(args->format, e);
+    if (!driver && !make)
         return LATHE_USAGE;
     struct query *q;
     status s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
         return s;
-    s = export_one(q, args, make, e);
+    s = driver ? export_c_files(q, &args->selection, args->trial, args->name, args->output, e)
+               : export_one(q, args, make, e);
     query_close(q);
     return s;
 }
 
 const struct command command_export = {
     .name = "export",
-    .summary = "writes the best configuration as CUDA source, as a PyTorch module, or as JSON",
+    .summary = "writes the best configuration as CUDA source, as C, as a PyTorch module, or as JSON",
     .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
                "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
                "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
+               "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each size and "
+               "device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the nearest that "
+               "the device can run, and never gives a wrong result.\n\n"
                "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
                "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
                "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "

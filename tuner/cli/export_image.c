@@ -8,40 +8,38 @@
 #include <string.h>
 #include <unistd.h>
 
-void export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why_not)
+status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why, struct err *e)
 {
     char dir[] = "/tmp/lathe-export-XXXXXX", *path = NULL, **defines = NULL;
     struct strbuf source = {0};
     struct value *slots = mem_zalloc((size_t)in->kernel->scope.count + 1, sizeof *slots);
     struct jit_outcome outcome = {0};
-    struct err e = {0};
     int ndefines = 0;
     kernel_slots_fixed(in->problem, in->kernel, in->target, slots);
-    status s = kernel_slots_config(in->kernel, in->choice, slots, &e);
+    status s = kernel_slots_config(in->kernel, in->choice, slots, e);
     if (s == LATHE_OK)
-        s = source_defines(in->kernel, slots, &defines, &ndefines, &e);
+        s = source_defines(in->kernel, slots, &defines, &ndefines, e);
     if (s == LATHE_OK)
-        s = source_epilogue(in->problem, &source, &e);
+        s = source_epilogue(in->problem, &source, e);
     if (s == LATHE_OK && !mkdtemp(dir))
-        s = err_set(&e, LATHE_IO, "%s: %s", dir, strerror(errno));
+        s = err_set(e, LATHE_IO, "%s: %s", dir, strerror(errno));
     if (s == LATHE_OK) {
         sb_add(&source, in->kernel->source ? in->kernel->source : "");
         path = path_join(dir, "image");
         struct jit_request r = {.source = sb_str(&source), .name = in->kernel->name, .defines = defines,
                                 .ndefines = ndefines, .arch = arch, .image_path = path};
-        s = jit_compile(&r, &outcome, &e);
+        s = jit_compile(&r, &outcome, e);
         if (s == LATHE_OK && outcome.ok)
-            s = file_read(path, image, len, &e);
+            s = file_read(path, image, len, e);
         unlink(path);
         rmdir(dir);
     }
-    if (s != LATHE_OK)
-        *why_not = mem_strdup(e.text);
-    else if (!outcome.ok)
-        *why_not = mem_printf("it did not compile: %.400s", outcome.log ? outcome.log : "");
+    if (s == LATHE_OK && !outcome.ok)
+        *why = mem_printf("it did not compile: %.400s", outcome.log ? outcome.log : "");
     source_defines_free(defines, ndefines);
     mem_free(outcome.log);
     mem_free(path);
     mem_free(slots);
     sb_free(&source);
+    return s;
 }

@@ -17,7 +17,7 @@ static void conditions_text(struct strbuf *b, const json_t *trial)
 
 /* A winner among trials that were verified to different tolerances, or on different inputs, is one that the user has not
  * chosen. `trial` is that winner; others of its problem, size and device are looked at. */
-static status check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e)
+status export_check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e)
 {
     struct query_filter f = *chosen;
     struct strbuf list = {0};
@@ -83,7 +83,7 @@ status export_choose(struct query *q, const struct selection *sel, int64_t trial
     else if (s == LATHE_OK)
         *id = tree_int(json_array_get(best, 0), "id");
     if (s == LATHE_OK && !sel->campaign)
-        s = check_conditions(q, json_array_get(best, 0), &f, e);
+        s = export_check_conditions(q, json_array_get(best, 0), &f, e);
     json_decref(best);
     return s;
 }

@@ -26,9 +26,16 @@ status export_trial_open(struct query *q, int64_t id, const char *db, const char
 status export_trial_read(json_t *provenance, const char *db, const char *name, struct export_trial *out, struct err *e);
 void export_trial_close(struct export_trial *t);
 
+/* The part of export_choose that looks for conditions, for one trial of a filter's. */
+status export_check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e);
+
 /* export_image.c: the configuration compiled for `arch` ("sm_90a"; "compute_80": PTX) into memory, which mem_free frees.
- * *why_not, to be freed likewise, says why the source does not compile, or why nothing can be compiled here; then *image is
- * NULL. */
-void export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why_not);
+ * LATHE_OK also where the source is refused: then *image stays NULL, and *why, to be freed likewise, is the compiler's
+ * reason. LATHE_COMPILER: there is no compiler. */
+status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why, struct err *e);
+
+/* export_c_files.c: --format c. `output`: a directory, or the two files' name without .c and .h. */
+status export_c_files(struct query *q, const struct selection *sel, int64_t trial, const char *name, const char *output,
+                      struct err *e);
 
 #endif

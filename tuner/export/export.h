@@ -45,4 +45,32 @@ const char *export_torch_no_image(const struct export_input *in);
  * what neither can serve. */
 status export_torch(const struct export_input *in, const struct export_image *image, struct strbuf *out, struct err *e);
 
+/* --- C for CUDA's driver --- */
+
+/* A kernel that serves the problem at every size: the reference's own steps, or a plain GEMM with the epilogue. Slow. */
+struct export_fallback {
+    struct export_input in;             /* borrows from the rest, and from the input that it was made of */
+    struct problem *problem;            /* NULL: the input's serves */
+    config_choice *choice;
+};
+/* If it fails there is nothing to close. */
+status export_fallback_open(const struct export_input *of, struct export_fallback *out, struct err *e);
+void export_fallback_close(struct export_fallback *f);
+
+/* One configuration, compiled: for its own GPU, and as PTX for newer ones. */
+struct export_variant {
+    const struct export_input *in;
+    bool fallback;
+    struct export_image cubin, ptx;     /* of either, data NULL: there is none */
+    int ptx_sm;                         /* the capability that the PTX is for, 90 */
+};
+/* Whether the configuration may be one: a pipeline with GEMM steps needs cuBLAS. */
+bool export_c_serves(const struct kernel *k);
+
+/* A C11 source and its header: NAME_open, _close, _workspace, _launch, _choice (docs/export.md). v: at least one, of one
+ * operator, in the order of preference where all else is equal; NAME is the first one's name. header_name: as the source
+ * includes it. LATHE_USAGE: they are of different problems, or the name cannot be one. */
+status export_c(const struct export_variant *v, int n, const char *header_name, struct strbuf *header, struct strbuf *source,
+                struct err *e);
+
 #endif

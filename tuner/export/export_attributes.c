@@ -14,9 +14,9 @@ void export_map_variables(struct exporter *x, int step)
     const struct launch *l = &x->k->steps[step].launch;
     for (int i = 0; i < l->nargs; i++) {
         if (l->args[i].kind != ARG_TENSOR_MAP) continue;
-        sb_add(x->out, "    LatheTensorMap ");
+        sb_addf(x->out, "    %s ", x->say->map);
         export_map_name(x, step, i);
-        sb_add(x->out, " = {};\n");
+        sb_addf(x->out, " = %s;\n", x->say->no_map);
     }
 }
 
@@ -80,7 +80,7 @@ status export_map(struct exporter *x, int step, int at, struct err *e)
     status s = print_axes(x, "lathe_shape", m->shape[0] ? m->shape : t->shape, m->rank, e);
     if (!s) s = print_axes(x, "lathe_box", m->box, m->rank, e);
     if (s) return s;
-    sb_addf(x->out, "            lathe_error = %s(&", export_helper(x, HELPER_TENSOR_MAP));
+    sb_addf(x->out, "            lathe_error = %s(%s&", export_helper(x, HELPER_TENSOR_MAP), x->say->driver ? "!lathe_go ? 0 : " : "");
     export_map_name(x, step, at);
     sb_addf(x->out, ", %s, %d,\n                ", cuda_type(t->dtype), dtype_bytes(t->dtype));
     export_buffer(x, a->tensor);
@@ -89,7 +89,7 @@ status export_map(struct exporter *x, int step, int at, struct err *e)
     sb_addf(x->out, ", %d, lathe_shape, lathe_box", m->rank);
     if (!s) s = print_integer(x, ", ", m->swizzle, e);
     if (!s) s = print_integer(x, ", ", m->l2, e);
-    sb_add(x->out, ");\n            if (lathe_error != cudaSuccess) return lathe_error;\n        }\n");
+    sb_addf(x->out, ");\n            if (lathe_error != %s) return lathe_error;\n        }\n", x->say->success);
     return s;
 }
 
@@ -118,11 +118,16 @@ static status print_if(struct exporter *x, const char *begun, const struct expr 
 
 static status print_window(struct exporter *x, const struct l2_window *w, struct err *e)
 {
-    static const char *const properties[] = {[L2_normal] = "cudaAccessPropertyNormal",
-                                             [L2_streaming] = "cudaAccessPropertyStreaming",
-                                             [L2_persisting] = "cudaAccessPropertyPersisting"};
+    static const char *const runtime[] = {[L2_normal] = "cudaAccessPropertyNormal",
+                                          [L2_streaming] = "cudaAccessPropertyStreaming",
+                                          [L2_persisting] = "cudaAccessPropertyPersisting"};
+    static const char *const driver[] = {[L2_normal] = "CU_ACCESS_PROPERTY_NORMAL",
+                                         [L2_streaming] = "CU_ACCESS_PROPERTY_STREAMING",
+                                         [L2_persisting] = "CU_ACCESS_PROPERTY_PERSISTING"};
+    const char *const *properties = x->say->driver ? driver : runtime;
     status s = print_if(x, NULL, w->when, e);
-    sb_addf(x->out, "lathe_attributes += %s(&lathe_attribute[lathe_attributes], ", export_helper(x, HELPER_WINDOW));
+    sb_addf(x->out, "lathe_attributes += %s(%s&lathe_attribute[lathe_attributes], ", export_helper(x, HELPER_WINDOW),
+            x->say->driver ? "lathe, " : "");
     export_buffer(x, w->tensor);
     sb_add(x->out, ",\n            ");
     if (!s) s = print_count(x, w->tensor, true, e);
@@ -144,7 +149,7 @@ status export_attributes(struct exporter *x, const struct launch *l, const char 
     status s = LATHE_OK;
     *count = cluster + programmatic + window;
     if (*count)
-        sb_addf(x->out, "        cudaLaunchAttribute lathe_attribute[%d];\n        unsigned lathe_attributes = 0;\n", *count);
+        sb_addf(x->out, "        %s lathe_attribute[%d];\n        unsigned lathe_attributes = 0;\n", x->say->attribute, *count);
     if (cluster) s = print_cluster(x, l, e);
     if (!s && programmatic) {
         s = print_if(x, begun, l->programmatic, e);

@@ -168,10 +168,10 @@ static status print_parameters(struct exporter *x, struct err *e)
     return LATHE_OK;
 }
 
-/* Whether a let follows from dims or scalars, given the same of the lets before it. */
+/* Whether a let follows from dims or scalars (or limits, where they are open), given the same of the lets before it. */
 static bool depends_on_size(const struct exporter *x, const struct expr *e, const bool *let_depends, int nlets)
 {
-    for (int s = 0; s < x->k->first_limit; s++)
+    for (int s = 0; s < (x->say->driver ? x->k->first_param : x->k->first_limit); s++)
         if (expr_uses(e, s)) return true;
     for (int l = 0; l < nlets; l++)
         if (let_depends[l] && expr_uses(e, x->k->first_let + l)) return true;
@@ -183,7 +183,7 @@ static void find_known(struct exporter *x)
     const struct kernel *k = x->k;
     bool *depends = mem_zalloc((size_t)k->nlets + 1, sizeof *depends);
     x->known = mem_zalloc((size_t)k->scope.count + 1, sizeof *x->known);
-    for (int s = k->first_limit; s < k->first_let; s++) x->known[s] = x->slots[s];
+    for (int s = x->say->driver ? k->first_param : k->first_limit; s < k->first_let; s++) x->known[s] = x->slots[s];
     for (int l = 0; l < k->nlets; l++) {
         depends[l] = depends_on_size(x, k->lets[l].expr, depends, l);
         if (!depends[l]) x->known[k->first_let + l] = x->slots[k->first_let + l];
@@ -220,10 +220,10 @@ status export_source(struct exporter *x, struct err *e)
     return s;
 }
 
-status export_open(const struct export_input *in, const char *comment_mark, struct strbuf *out, struct exporter *x,
-                   struct err *e)
+status export_open(const struct export_input *in, const struct export_dialect *say, const char *comment_mark,
+                   struct strbuf *out, struct exporter *x, struct err *e)
 {
-    *x = (struct exporter){.in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark};
+    *x = (struct exporter){.say = say, .in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark};
     status s = export_name(x, e);
     if (s) return s;
     x->slots = mem_zalloc((size_t)x->k->scope.count + 1, sizeof *x->slots);
@@ -244,7 +244,7 @@ void export_close(struct exporter *x)
 status export_cu(const struct export_input *in, struct strbuf *out, struct err *e)
 {
     struct exporter x;
-    status s = export_open(in, "//", out, &x, e);
+    status s = export_open(in, &export_runtime, "//", out, &x, e);
     if (!s) {
         export_provenance(&x);
         print_usage(&x);

@@ -2,6 +2,10 @@
  * reference's part, in a namespace of its own, calls those of the winner's. */
 #include "export/internal.h"
 
+const struct export_dialect export_runtime = {.success = "cudaSuccess", .invalid = "cudaErrorInvalidValue",
+                                              .result = "cudaError_t", .attribute = "cudaLaunchAttribute",
+                                              .map = "LatheTensorMap", .no_map = "{}"};
+
 static const char FITS_HELPER[] =
     "\n"
     "// Whether any device takes a launch of this extent. cluster: 0, or its three.\n"
@@ -194,7 +198,7 @@ const char *export_helper(struct exporter *x, enum export_helper helper)
 void export_helpers(struct exporter *x)
 {
     for (unsigned i = 0; i < sizeof helpers / sizeof *helpers; i++)
-        if (x->uses & ~x->printed & 1u << i) sb_add(x->out, helpers[i].text);
+        if (x->uses & ~x->printed & 1u << i) sb_add(x->out, x->say->driver ? export_driver_helper(i) : helpers[i].text);
     x->printed |= x->uses;
 }
 

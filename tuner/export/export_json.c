@@ -55,7 +55,7 @@ status export_json(const struct export_input *in, const json_t *campaign, json_t
     struct strbuf unused = {0};
     struct exporter x;
     json_t *kernel = NULL, *plan = NULL;
-    status s = export_open(in, "", &unused, &x, e);
+    status s = export_open(in, &export_runtime, "", &unused, &x, e);
     if (!s) s = kernel_part(&x, &kernel, e);
     if (!s) s = build_plan(&x, &plan, e);
     if (!s) {

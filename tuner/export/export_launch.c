@@ -10,10 +10,20 @@
 #include "model/source.h"
 #include <string.h>
 
+/* The device's limits, where they are open. */
+static void print_limits(struct exporter *x)
+{
+    if (!x->say->driver) return;
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        sb_addf(x->out, "    const long long %s = lathe_limit[%d];\n    (void)%s;\n", limit_name((enum limit)i), i,
+                limit_name((enum limit)i));
+}
+
 /* Appends "int64_t NAME = expr;" lines for the lets that depend on the size. */
 static status print_lets(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->k;
+    print_limits(x);
     for (int l = 0; l < k->nlets; l++) {
         if (x->known[k->first_let + l].type != VALUE_NONE) continue;
         enum value_type t = expr_type(k->lets[l].expr);
@@ -31,7 +41,7 @@ static status print_layout(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->k;
     sb_addf(x->out, "\n// Where each workspace buffer starts; gives the total in bytes, SIZE_MAX if there is no such memory.\n"
-                    "static size_t %s_layout(", x->function);
+                    "static size_t %s_layout(%s", x->function, x->say->driver ? "const long long *lathe_limit, " : "");
     export_dim_params(x);
     sb_add(x->out, ", size_t *lathe_start, size_t *lathe_bytes)\n{\n    size_t lathe_at = 0;\n");
     if (k->nworkspace) sb_add(x->out, "    double lathe_total = 0;\n");
@@ -68,9 +78,11 @@ static status print_layout(struct exporter *x, struct err *e)
 static status print_workspace_query(struct exporter *x, struct err *e)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
-    sb_addf(x->out, "\n// Bytes of workspace that a call at this size needs; SIZE_MAX: no size to be served.\nextern \"C\" size_t %s_workspace(", x->function);
+    sb_addf(x->out, "\n// Bytes of workspace that a call at this size needs; SIZE_MAX: no size to be served.\n%s size_t %s_workspace(%s", x->say->driver ? "static" : "extern \"C\"", x->function,
+            x->say->driver ? "const long long *lathe_limit, " : "");
     export_dim_params(x);
-    sb_addf(x->out, ")\n{\n    size_t lathe_start[%d], lathe_bytes[%d];\n    return %s_layout(", n, n, x->function);
+    sb_addf(x->out, ")\n{\n    size_t lathe_start[%d], lathe_bytes[%d];\n    return %s_layout(%s", n, n, x->function,
+            x->say->driver ? "lathe_limit, " : "");
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
     sb_add(x->out, "lathe_start, lathe_bytes);\n}\n");
     return LATHE_OK;
@@ -81,11 +93,13 @@ void export_launcher_params(struct exporter *x)
     const struct problem *p = x->p;
     for (int i = 0; i < p->ntensors; i++) {
         const struct tensor *t = &p->tensors[i];
-        sb_addf(x->out, "%s%s *%s, ", t->output ? "" : "const ", dtype_public_type(t->dtype), t->name);
+        if (x->say->driver) sb_addf(x->out, "CUdeviceptr %s, ", t->name);
+        else sb_addf(x->out, "%s%s *%s, ", t->output ? "" : "const ", dtype_public_type(t->dtype), t->name);
     }
     export_dim_params(x);
     for (int i = 0; i < p->nscalars; i++) sb_addf(x->out, ", float %s", p->scalars[i].name);
-    sb_add(x->out, ", void *workspace, size_t workspace_bytes,\n    cudaStream_t stream");
+    sb_addf(x->out, ", %sworkspace, size_t workspace_bytes,\n    %s stream", x->say->driver ? "CUdeviceptr " : "void *",
+            x->say->driver ? "CUstream" : "cudaStream_t");
 }
 
 bool export_let_is_compiled_in(const struct exporter *x, int let)
@@ -108,22 +122,19 @@ static void print_let_checks(struct exporter *x)
         sb_addf(x->out, "    if (%s != ", k->lets[l].name);
         if (tuned->type == VALUE_BOOL) sb_add(x->out, tuned->b ? "true" : "false");
         else sb_addf(x->out, "%lldLL", (long long)tuned->i);
-        sb_add(x->out, ") return cudaErrorInvalidValue; // the kernels were compiled for this\n");
+        sb_addf(x->out, ") return %s; // the kernels were compiled for this\n", x->say->invalid);
     }
 }
 
 /* "if (!(constraint)) return cudaErrorInvalidValue;" for what is not already certain. What only restricts the search is no
  * reason to refuse: the configuration was found at another size. */
-static status print_checks(struct exporter *x, struct err *e)
+static status print_constraints(struct exporter *x, const struct constraint *list, int n, struct err *e)
 {
     const struct kernel *k = x->k;
-    for (int i = 0; i < x->p->ndims; i++)
-        sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return cudaErrorInvalidValue;\n", x->p->dims[i].name,
-                x->p->dims[i].name);
-    for (int c = 0; c < k->nconstraints; c++) {
-        const struct expr *expr = k->constraints[c].expr;
+    for (int c = 0; c < n; c++) {
+        const struct expr *expr = list[c].expr;
         bool open = false;
-        if (k->constraints[c].search) continue;
+        if (list[c].search) continue;
         for (int s = 0; s < k->scope.count; s++) open |= x->known[s].type == VALUE_NONE && expr_uses(expr, s);
         if (!open) continue;
         struct strbuf text = {0}, *file = x->out;
@@ -131,14 +142,24 @@ static status print_checks(struct exporter *x, struct err *e)
         status s = export_expr(x, expr, e);
         x->out = file;
         bool certain = !s && !strcmp(sb_str(&text), "1");
-        if (!s && !certain) sb_addf(x->out, "    if (!(%s)) return cudaErrorInvalidValue;", sb_str(&text));
+        if (!s && !certain) sb_addf(x->out, "    if (!(%s)) return %s;", sb_str(&text), x->say->invalid);
         sb_free(&text);
         if (s) return s;
         if (certain) continue;
-        if (k->constraints[c].reason) sb_addf(x->out, " // %s", k->constraints[c].reason);
+        if (list[c].reason) sb_addf(x->out, " // %s", list[c].reason);
         sb_add(x->out, "\n");
     }
     return LATHE_OK;
+}
+
+/* What the kernel requires of a device was true where it was tuned; where limits are open, it is asked. */
+static status print_checks(struct exporter *x, struct err *e)
+{
+    const struct kernel *k = x->k;
+    for (int i = 0; i < x->p->ndims; i++)
+        sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return %s;\n", x->p->dims[i].name, x->p->dims[i].name, x->say->invalid);
+    status s = x->say->driver ? print_constraints(x, k->requires, k->nrequires, e) : LATHE_OK;
+    return s ? s : print_constraints(x, k->constraints, k->nconstraints, e);
 }
 
 /* What is zeroed once is left zero by each call: a caller that keeps the workspace can do without zeroing it again. */
@@ -148,31 +169,50 @@ static void print_zeroing(struct exporter *x)
         const struct tensor *t = &x->k->workspace[w];
         if (t->zero == ZERO_NEVER) continue;
         sb_addf(x->out,
-                "%s    if (lathe_bytes[%d]) // %s\n        lathe_error = cudaMemsetAsync((char *)workspace + lathe_start[%d], 0, "
-                "lathe_bytes[%d], stream);\n    if (lathe_error != cudaSuccess) return lathe_error;\n%s",
-                t->zero == ZERO_ONCE ? "#ifndef LATHE_WORKSPACE_KEPT\n" : "", w, t->name, w, w,
+                "%s    if (lathe_bytes[%d]) // %s\n        lathe_error = %sworkspace + lathe_start[%d], 0, "
+                "lathe_bytes[%d], stream);\n    if (lathe_error != %s) return lathe_error;\n%s",
+                t->zero == ZERO_ONCE ? "#ifndef LATHE_WORKSPACE_KEPT\n" : "", w, t->name,
+                x->say->driver ? "cuMemsetD8Async(" : "cudaMemsetAsync((char *)", w, w, x->say->success,
                 t->zero == ZERO_ONCE ? "#endif\n" : "");
     }
 }
 
-static status print_function(struct exporter *x, struct err *e)
+static void print_runtime_head(struct exporter *x)
 {
-    int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     sb_addf(x->out, "\n// Queues the whole computation on `stream`. Pointers are device pointers; workspace: %s_workspace() bytes, 256-byte\n"
                     "// aligned, not shared by two calls at a time. With -DLATHE_WORKSPACE_KEPT it is zeroed by the caller before the first\n"
                     "// call at a size, then only used by calls at that size.\nextern \"C\" cudaError_t %s(",
             x->function, x->function);
     export_launcher_params(x);
-    sb_addf(x->out, ")\n{\n    cudaError_t lathe_error = cudaSuccess;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", n, n);
+    sb_add(x->out, ")\n{\n");
+}
+
+static void print_driver_head(struct exporter *x)
+{
+    sb_addf(x->out, "\n// Without lathe_go: only whether it would run.\nstatic CUresult %s(const struct lathe_device *lathe, const struct "
+                    "lathe_function *lathe_function, bool lathe_go,\n    ", x->function);
+    export_launcher_params(x);
+    sb_add(x->out, ")\n{\n    const long long *const lathe_limit = lathe->limit;\n    (void)lathe_function;\n");
+    for (int i = 0; i < x->p->ntensors; i++) sb_addf(x->out, "    (void)%s;\n", x->p->tensors[i].name);
+}
+
+static status print_function(struct exporter *x, struct err *e)
+{
+    int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
+    if (x->say->driver) print_driver_head(x);
+    else print_runtime_head(x);
+    sb_addf(x->out, "    %s lathe_error = %s;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", x->say->result, x->say->success, n,
+            n);
     status s = print_lets(x, e);
     if (!s) s = print_checks(x, e);
     if (!s) print_let_checks(x);
     if (s) return s;
-    sb_addf(x->out, "    if (%s_layout(", x->function);
+    sb_addf(x->out, "    if (%s_layout(%s", x->function, x->say->driver ? "lathe_limit, " : "");
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
-    sb_add(x->out, "lathe_start, lathe_bytes) > workspace_bytes) return cudaErrorInvalidValue;\n    (void)workspace;\n");
+    sb_addf(x->out, "lathe_start, lathe_bytes) > workspace_bytes) return %s;\n    (void)workspace;\n", x->say->invalid);
     for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, "    (void)%s;\n", x->p->scalars[i].name);
     s = export_step_checks(x, e);
+    if (x->say->driver) sb_add(x->out, "    if (!lathe_go) return lathe_error;\n");
     print_zeroing(x);
     if (!s) s = export_steps(x, e);
     sb_add(x->out, "    return lathe_error;\n}\n");

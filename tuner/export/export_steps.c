@@ -12,6 +12,14 @@ const struct tensor *export_buffer_tensor(const struct exporter *x, int i)
 void export_buffer(struct exporter *x, int i)
 {
     const struct problem *p = x->p;
+    if (x->say->driver && i < p->ntensors) {
+        sb_add(x->out, p->tensors[i].name);
+        return;
+    }
+    if (x->say->driver) {
+        sb_addf(x->out, "(lathe_bytes[%d] ? workspace + lathe_start[%d] : 0)", i - p->ntensors, i - p->ntensors);
+        return;
+    }
     if (i < p->ntensors) {
         const struct tensor *t = &p->tensors[i];
         /* a kernel may declare any tensor without const; the launcher promises not to write inputs */
@@ -103,8 +111,10 @@ static status print_launch_checks(struct exporter *x, int step, struct err *e)
     if (!s && l->cluster[0]) s = print_triple(x, "lathe_cluster_size", l->cluster, e);
     if (s) return s;
     sb_addf(x->out,
-            "        if (!%s(lathe_grid, lathe_block, lathe_shared, %s)) return cudaErrorInvalidValue;\n",
-            export_helper(x, HELPER_FITS), l->cluster[0] ? "lathe_cluster_size" : "0");
+            "        if (!%s(", export_helper(x, HELPER_FITS));
+    if (x->say->driver) sb_addf(x->out, "&lathe_function[%d], ", export_function_index(x, l->function));
+    sb_addf(x->out, "lathe_grid, lathe_block, lathe_shared, %s)) return %s;\n", l->cluster[0] ? "lathe_cluster_size" : "0",
+            x->say->invalid);
     for (int i = 0; i < l->nargs; i++) {
         const struct arg *a = &l->args[i];
         if (a->kind == ARG_TENSOR_MAP && (s = export_map(x, step, i, e))) return s;
@@ -112,7 +122,7 @@ static status print_launch_checks(struct exporter *x, int step, struct err *e)
         sb_add(x->out, "        if ((");
         s = export_expr(x, a->expr, e);
         if (s) return s;
-        sb_add(x->out, ") > INT_MAX) return cudaErrorInvalidValue;\n");
+        sb_addf(x->out, ") > INT_MAX) return %s;\n", x->say->invalid);
     }
     return LATHE_OK;
 }
@@ -123,6 +133,7 @@ static status print_launch(struct exporter *x, int step, const char *begun, stru
     int nattributes = 0;
     status s = print_extent(x, l, e);
     if (!s) s = export_attributes(x, l, begun, &nattributes, e);
+    if (!s && x->say->driver) return export_driver_launch(x, step, nattributes > 0, e);
     if (s) return s;
     sb_addf(x->out, "        lathe_error = %s(::%s::%s, lathe_grid, lathe_block, lathe_shared, %s, stream",
             export_helper(x, HELPER_LAUNCH), x->space, l->function,

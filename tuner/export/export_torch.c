@@ -158,7 +158,7 @@ status export_torch(const struct export_input *in, const struct export_image *im
     struct exporter x;
     struct torch_model *generic = in->problem->torch ? NULL : torch_model_generic(in->problem);
     struct model_printer mp = {&x, generic ? generic : in->problem->torch};
-    status s = export_open(in, "#", out, &x, e);
+    status s = export_open(in, &export_runtime, "#", out, &x, e);
     if (!s) {
         export_provenance(&x);
         print_usage(&x);

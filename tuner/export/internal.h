@@ -15,12 +15,24 @@ enum export_helper {
     HELPER_GEMM,
 };
 
+/* What launch code is written in: C++ for CUDA's runtime (cu, torch), or C11 for its driver (c). */
+struct export_dialect {
+    bool driver;
+    const char *success, *invalid, *result;     /* cudaSuccess, cudaErrorInvalidValue, cudaError_t */
+    const char *attribute;                      /* cudaLaunchAttribute */
+    const char *map;                            /* the type of a tensor map, and what it begins as: "LatheTensorMap", "{}" */
+    const char *no_map;
+};
+extern const struct export_dialect export_runtime, export_driver;
+
 struct exporter {
+    const struct export_dialect *say;
     const struct export_input *in;
     const struct problem *p;
     const struct kernel *k;
     struct value *slots;            /* of the configuration at the tuned size */
-    struct value *known;            /* the same without what depends on dims and scalars (VALUE_NONE there) */
+    struct value *known;            /* the same without what depends on dims and scalars (VALUE_NONE there); in C for the
+                                       driver also without what depends on limits, which are those of the device it runs on */
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
     const char *space;              /* the namespace of all but the launcher: "lathe_linear_code" */
@@ -29,8 +41,8 @@ struct exporter {
 };
 
 /* Everything but what prints. Call export_close whether or not it fails. */
-status export_open(const struct export_input *in, const char *comment, struct strbuf *out, struct exporter *x,
-                   struct err *e);
+status export_open(const struct export_input *in, const struct export_dialect *say, const char *comment,
+                   struct strbuf *out, struct exporter *x, struct err *e);
 void export_close(struct exporter *x);
 /* Where the winner comes from, as a comment. */
 void export_provenance(struct exporter *x);
@@ -57,6 +69,16 @@ status export_launcher(struct exporter *x, struct err *e);
 /* The launcher's parameters, and the same names as arguments. */
 void export_launcher_params(struct exporter *x);
 
+/* export_c_launch.c: what only the C for the driver has: the names of the kernels that a configuration launches, in the
+ * order of its steps; a step's arguments as variables, and the call. */
+enum { EXPORT_MAX_FUNCTIONS = 64 };
+int export_functions(const struct exporter *x, const char *names[EXPORT_MAX_FUNCTIONS]);
+int export_function_index(const struct exporter *x, const char *name);
+status export_driver_launch(struct exporter *x, int step, bool attributes, struct err *e);
+/* The members of struct LatheEpilogue, each in a line, and an initialiser for it. */
+void export_epilogue_members(struct exporter *x);
+void export_epilogue_value(struct exporter *x);
+
 /* Whether a formula (NULL: true) is decided already for this configuration, whatever the size, and how. */
 enum export_decided { DEPENDS, ALWAYS, NEVER };
 enum export_decided export_decide(const struct exporter *x, const struct expr *formula);
@@ -80,6 +102,8 @@ status export_attributes(struct exporter *x, const struct launch *l, const char 
 /* export_helpers.c: the functions that launchers call. */
 /* The name of a helper; notes that it is needed. */
 const char *export_helper(struct exporter *x, enum export_helper helper);
+/* export_c_helpers.c: the text of the function of that name in C for the driver. */
+const char *export_driver_helper(enum export_helper helper);
 /* Prints those that are needed and not there yet. */
 void export_helpers(struct exporter *x);
 /* The text of all of them. */

@@ -1,0 +1,70 @@
+# export_c.bats: `lathe export --format c`: the files that it writes compile as strict C11, the example with them where CUDA's
+# headers are. What they launch: test/unit/cli/test_export_c.c.
+
+load helper
+
+setup_file() {
+    TREE="$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)"
+    LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
+    export LATHE_KERNELS="$TREE/kernels" TREE LATHE_BIN
+    cd "$BATS_FILE_TMPDIR"
+    gunzip -c "$TREE/test/data/linear-h200.db.gz" >h200.db
+    "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db host.db -q
+    for size in 8 12; do
+        "$LATHE_BIN" tune linear --device host --size M=$size,N=16,K=32 --kernel simt --strategy random --trials 3 --db host.db -q
+    done
+}
+
+# export OPTION...: w.c and w.h; skips where there is no NVRTC
+exported() {
+    run lathe export --format c "$@"
+    if [[ "$output" == *"no NVRTC"* ]]; then
+        [ "$status" -ne 0 ] && [[ "$output" == *"Install NVRTC"* ]] && skip "no NVRTC here"
+    fi
+    if [ "$status" -ne 0 ]; then echo "$output"; return 1; fi
+}
+
+strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit/cli/driver" "$@"; }
+
+@test "c: the winner of a GPU, and a plain kernel, as strict C11" {
+    exported --db "$BATS_FILE_TMPDIR/h200.db" -o w
+    [[ "$output" == *"1 configuration, and a plain kernel"* ]]
+    strict -c w.c -o w.o
+    grep -q 'for M=128 N=32768 K=32768 on NVIDIA H200 (sm_90a)' w.c
+    printf '#include "w.h"\nint main(void) { return 0; }\n' >main.c
+    strict -c main.c -o main.o
+    ! grep -qF "$TREE" w.c
+}
+
+@test "c: the best of each size, in a directory; a program's own name" {
+    mkdir -p out
+    exported --db "$BATS_FILE_TMPDIR/host.db" --problem linear --name gemm -o out
+    [[ "$output" == *"2 configurations"* ]]
+    grep -q '^CUresult gemm_launch(const struct gemm \*lathe, CUdeviceptr X, ' out/gemm.h
+    grep -q 'tuned for M=8 N=16 K=32' out/gemm.c
+    grep -q 'tuned for M=12 N=16 K=32' out/gemm.c
+    strict -Iout -c out/gemm.c -o w.o
+    exported --db "$BATS_FILE_TMPDIR/host.db" --problem linear --size M=8 --name gemm -o out/one.c
+    [[ "$output" == *"1 configuration,"* ]]
+}
+
+@test "c: the example is built where CUDA's headers are" {
+    [ -e /usr/local/cuda/include/cuda.h ] && [ -e /usr/local/cuda/lib64/stubs/libcuda.so ] || skip "no CUDA toolkit here"
+    exported --db "$BATS_FILE_TMPDIR/host.db" --problem linear --name gemm -o gemm
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I/usr/local/cuda/include -I. "$TREE/examples/c/main.c" gemm.c -o main \
+        -L/usr/local/cuda/lib64/stubs -lcuda -lm
+}
+
+@test "c: a problem whose reference is a kernel" {
+    exported --db "$BATS_FILE_TMPDIR/host.db" --problem faults -o w
+    grep -q scale_reference w.c
+    strict -c w.c -o w.o
+}
+
+@test "c: what cannot be exported is refused, and says why" {
+    fails 2 "-o NAME writes NAME.c and NAME.h" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format c
+    fails 2 "there are results of several problems" lathe export --db "$BATS_FILE_TMPDIR/host.db" --format c -o w
+    run lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel epilogue --format c -o w
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"left out: kernel epilogue calls cuBLAS"*"every kernel selected calls cuBLAS"* ]]
+}
