@@ -120,7 +120,8 @@ setup:
 test: setup
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all unit-binaries
 	scripts/run-tests $(O)
-demo: setup
+demo:
+	scripts/setup --no-browser
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all
 	scripts/demo $(O)/lathe
 unit-binaries: $(UNIT_BIN)
