@@ -13,7 +13,8 @@ unset NO_COLOR
 # LATHE_SANITIZE=1 (make sanitize): a sanitized program, whose campaigns build their kernels with the sanitizers too. A
 # test whose kernels are broken on purpose calls "$LATHE_BIN" itself.
 lathe() {
-    if [ -n "${LATHE_SANITIZE:-}" ] && [ "${1:-}" = tune ]; then
+    # a campaign that is resumed goes on with what it was begun with, and a replay runs nothing
+    if [ -n "${LATHE_SANITIZE:-}" ] && [ "${1:-}" = tune ] && [[ " $* " != *" --resume "* && "$*" != *replay:* ]]; then
         "$LATHE_BIN" tune --sanitize "${@:2}"
     else
         "$LATHE_BIN" "$@"
