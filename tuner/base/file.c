@@ -152,9 +152,23 @@ static status replace(const char *path, const void *data, size_t len, struct err
     return LATHE_OK;
 }
 
+/* A night's campaigns are no output file: `-o` with the database's name, or a link to it, is a slip. */
+static bool is_database(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char begin[sizeof magic];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is = fd >= 0 && read(fd, begin, sizeof begin) == (ssize_t)sizeof begin && !memcmp(begin, magic, sizeof magic);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 status file_write_atomic(const char *path, const void *data, size_t len, struct err *e)
 {
     struct stat st;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_database(path))
+        return err_set(e, LATHE_IO, "%s: is a database, which is not overwritten: give another name", path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return write_through(path, 0, data, len, e);
     char *target = realpath(path, NULL);        /* a link stays one; NULL: nothing is there yet */

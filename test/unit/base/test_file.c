@@ -200,6 +200,16 @@ static void write_through_what_is_there(void **state)
     assert_string_equal(text, "new");
     mem_free(text);
 
+    assert_int_equal(file_write_atomic(file, "", 0, &e), LATHE_OK);    /* a database is not overwritten, by any name */
+    FILE *database = fopen(file, "w");
+    fwrite("SQLite format 3\0and its pages", 1, 29, database);
+    fclose(database);
+    assert_int_equal(file_write_atomic(file, "x", 1, &e), LATHE_IO);
+    assert_int_equal(file_write_atomic(link, "x", 1, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "is a database, which is not overwritten"));
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_size, 29);
+
     unlink(file);                               /* the link dangles: what it names is made */
     assert_int_equal(file_write_atomic(link, "made", 4, &e), LATHE_OK);
     assert_int_equal(lstat(link, &st), 0);
