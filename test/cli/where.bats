@@ -46,6 +46,24 @@ load helper
     [ "$(json .out "json_array_length(j)")" = 13 ]
 }
 
+@test "of several kernels named, one that cannot take part is left out; the only one is an error" {
+    local two=(--kernel plain --kernel later --device host --trials 2 --top 0)
+    split lathe tune tiny "${two[@]}" --where "FLAW == 'none'" --db t.db
+    [ "$status" = 0 ]
+    [[ "$errors" == *"kernel later is left out: "*"cannot run it: sm >= 90"* ]]
+    [ "$(lathe query --db t.db --csv "SELECT DISTINCT kernel FROM trial WHERE role = 'candidate'" | tail -1)" = plain ]
+    fails 1 "kernel later cannot run on " lathe tune tiny --kernel later --device host --db t.db -q
+    sed 's/requires = .*//' "$TREE/test/cli/kernels/tiny/spec.lua" >spec.lua
+    cp "$TREE"/test/cli/kernels/tiny/*.cu .
+    split lathe tune spec.lua "${two[@]}" --where "FLAW == 'none' and BLOCK == 128" --db u.db
+    [ "$status" = 0 ]
+    [[ "$errors" == *"kernel later is left out: kernel later has no valid configuration among 2 combinations"* ]]
+    fails 1 "kernel later has no valid configuration" lathe tune spec.lua --kernel later --where "BLOCK == 128" --db u.db -q
+    split lathe tune spec.lua "${two[@]}" --where "BLOCK == 256" --db u.db
+    [ "$status" = 1 ]
+    [[ "$errors" == *"lathe: tiny has no kernel with a valid configuration"* ]]
+}
+
 @test "what is no such formula is refused by name" {
     for command in tune space check verify; do
         fails 2 "--where: no kernel has every name of 'BLOK == 32'" lathe $command tiny --where "BLOK == 32" --kernel plain

@@ -1,5 +1,6 @@
 /* entrants.c: which kernels take part: asked for, able to run on the device, with a space that is not empty. A kernel that
- * was not asked for by name and cannot take part is left out with a note; one that was is an error. */
+ * cannot take part is left out with a note; if it is the only one that was asked for by name, or none is left, that is an
+ * error. */
 #include "base/mem.h"
 #include "campaign/internal.h"
 #include "model/source.h"
@@ -54,13 +55,13 @@ static bool can_run(struct campaign *c, const struct kernel *k, struct strbuf *w
 static status add_entrant(struct campaign *c, const struct kernel *k, struct err *e)
 {
     struct strbuf why = {0};
-    bool can = can_run(c, k, &why);
-    if (!can && c->request->nkernels && !k->baseline)
+    bool can = can_run(c, k, &why), must = c->request->nkernels == 1 && !k->baseline;
+    if (!can && must)
         err_set(e, LATHE_NOTHING, "kernel %s cannot run on %s: %s", k->name, c->target.device, sb_str(&why));
     else if (!can)
         campaign_note(c, "kernel %s is left out: %s cannot run it: %s", k->name, c->target.device, sb_str(&why));
     sb_free(&why);
-    if (!can) return c->request->nkernels && !k->baseline ? e->code : LATHE_OK;
+    if (!can) return must ? e->code : LATHE_OK;
 
     struct entrant *x = k->baseline ? &c->baselines[c->nbaselines] : &c->entrants[c->nentrants];
     *x = (struct entrant){.kernel = k};
@@ -75,7 +76,7 @@ static status add_entrant(struct campaign *c, const struct kernel *k, struct err
     if (!s && draw.tried > 0)
         campaign_note(c, "%s. %llu configurations drawn by rejection stand for it (%.3g %% of combinations are valid)",
                       draw.why, (unsigned long long)space_size(x->space), 100 * draw.valid / draw.tried);
-    if (s == LATHE_NOTHING && c->request->nkernels == 0) {
+    if (s == LATHE_NOTHING && !must) {
         campaign_note(c, "kernel %s is left out: %s", k->name, e->text);
         mem_free(c->entrants[--c->nentrants].source);
         return LATHE_OK;
