@@ -81,8 +81,7 @@ $(OBJ) $(O)/obj/tuner/main.o: | $(GEN)
 # Rewritten only when it changes, so that a new commit recompiles two files.
 $(O)/gen/version.h: FORCE
 	@mkdir -p $(@D)
-	@v=$$(git describe --always --dirty --tags 2>/dev/null || cat VERSION 2>/dev/null || echo unknown); \
-	 echo "#define LATHE_VERSION \"$$v\"" > $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+	@echo "#define LATHE_VERSION \"$$(scripts/version)\"" > $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
 FORCE:
 $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 	@mkdir -p $(@D)
