@@ -56,6 +56,17 @@ builds() { # FILE [OPTION...]
     run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --name 8gemm
     [ "$status" -eq 2 ]
     [[ "$stderr" == *"'8gemm' cannot be a function's name"* ]]
+    run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name linear_simt
+    [ "$status" -eq 2 ]
+    [[ "$stderr" == *"'linear_simt' is a name of the exported code"* ]]
+}
+
+@test "--name: a word that stands in comments and file names only is free" {
+    lathe tune "$TREE/examples/softmax" --device host --size M=2,N=8 --strategy random --trials 1 --db s.db -q
+    lathe export --db s.db --name softmax -o w.cu # softmax.cu: Y = softmax of each row of X
+    grep -q '^extern "C" cudaError_t softmax(' w.cu
+    run --separate-stderr lathe export --db s.db --name softmax_rows
+    [ "$status" -eq 2 ]
 }
 
 @test "json: the plan, the source and where it comes from, in one document" {

@@ -129,6 +129,26 @@ has() {
     not grep -q "def reference" w.py
 }
 
+@test "such a problem, whose specification says one: PyTorch's operation where the kernel cannot serve" {
+    lathe tune "$TREE/examples/softmax" --device host --size M=2,N=8 --strategy random --trials 1 --db s.db -q
+    exported --db s.db
+    has w.py "def forward(self, x):" "    z = (torch.softmax(X, dim=1))" "    return lathe_finish(z, z, torch.float32)" \
+        "def reference(self, x):"
+    cp w.py "$BATS_FILE_TMPDIR/softmax.py"
+    scenario softmax.py said_formula
+}
+
+@test "a formula that is no single expression is refused" {
+    local text
+    mkdir spec
+    cp "$TREE"/examples/softmax/* spec
+    for text in 'torch.softmax(X, dim=1' 'torch.softmax(X, dim=1))' 'X; import os' 'X # the same' "torch.f('X)" 'X\\'; do
+        awk -v to="$text" '{ i = index($0, "torch.softmax(X, dim=1)")
+            if (i) $0 = substr($0, 1, i - 1) to substr($0, i + 23) } 1' "$TREE/examples/softmax/spec.lua" >spec/spec.lua
+        fails 2 "torch.formula: " lathe space ./spec
+    done
+}
+
 @test "the source in the file is --format cu's, and nothing tells of this machine" {
     lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt -o w.cu
     sed -n '/^#include <cuda_runtime.h>/,/^#ifdef LATHE_SELFTEST/p' w.cu | sed '$d' >of_cu

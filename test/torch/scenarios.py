@@ -263,4 +263,17 @@ def launches():
            lambda: exported.ModelNew()(torch.Tensor((M, N + 8), device=torch.device("cuda", 0))))
 
 
+def said_formula():
+    """examples/softmax, tuned on the host: what the specification's torch.formula says, where there is no compiler."""
+    def softmax(t, dim):
+        same(dim, 1)
+        raise FormulaUsed
+
+    torch.softmax = softmax
+    t = torch.Tensor((M, N), device=torch.device("cuda", 0))
+    raises(FormulaUsed, "", lambda: exported.ModelNew()(t))
+    raises(FormulaUsed, "", lambda: exported.ModelNew().reference(t))
+    has(told[0], "PyTorch's own operations are used")
+
+
 globals()[sys.argv[2]]()

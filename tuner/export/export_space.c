@@ -86,6 +86,33 @@ static bool is_identifier(const char *name)
     return good;
 }
 
+/* Whether a word stands in the code itself, outside of comments and literals (file names of #line among them). */
+static bool code_has_word(const char *text, const char *word)
+{
+    struct strbuf code = {0};
+    for (const char *c = text; *c;) {
+        size_t n = 1;
+        if (!strncmp(c, "//", 2)) {
+            n = strcspn(c, "\n");
+        } else if (!strncmp(c, "/*", 2)) {
+            const char *end = strstr(c + 2, "*/");
+            n = end ? (size_t)(end - c) + 2 : strlen(c);
+        } else if (*c == '"' || (*c == '\'' && !(c > text && isxdigit((unsigned char)c[-1])))) { /* not 1'000 */
+            while (c[n] && c[n] != *c && c[n] != '\n') n += c[n] == '\\' && c[n + 1] ? 2 : 1;
+            n += c[n] == *c;
+        } else {
+            sb_addn(&code, c, 1);
+            c++;
+            continue;
+        }
+        sb_add(&code, " ");
+        c += n;
+    }
+    bool found = source_has_word(sb_str(&code), word);
+    sb_free(&code);
+    return found;
+}
+
 /* What has the name already: a word of C++, one of the problem's names, or one of the code that the file will have. */
 static const char *used_as(const struct exporter *x, const char *name)
 {
@@ -99,8 +126,8 @@ static const char *used_as(const struct exporter *x, const char *name)
     source_epilogue(x->p, &code, &ignored);
     sb_add(&code, expr_c_helpers());
     export_all_helpers(&code);
-    if (!use && (source_has_word(sb_str(&code), name) || source_has_word(x->k->source, name) ||
-                 (x->p->reference.kernel && source_has_word(x->p->reference.kernel->source, name))))
+    if (!use && (code_has_word(sb_str(&code), name) || code_has_word(x->k->source, name) ||
+                 (x->p->reference.kernel && code_has_word(x->p->reference.kernel->source, name))))
         use = "a name of the exported code";
     sb_free(&code);
     return use;

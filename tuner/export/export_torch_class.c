@@ -261,7 +261,7 @@ status export_torch_class(struct model_printer *mp, struct err *e)
     sb_add(b, "):\n        return lathe_run(*self.lathe_arguments(");
     print_forward_arguments(mp, false);
     sb_add(b, "))\n");
-    if (mp->x->p->reference.kind != REFERENCE_GEMM) return s;
+    if (mp->x->p->reference.kind != REFERENCE_GEMM && !mp->m->formula) return s;
     sb_add(b, "\n    def reference(self");
     print_forward_arguments(mp, true);
     sb_add(b, "):\n        \"\"\"The same by PyTorch's own operations, with gradients.\"\"\"\n"

@@ -282,8 +282,8 @@ static status print_formula(struct model_printer *mp, struct err *e)
     struct exporter *x = mp->x;
     const struct problem *p = x->p;
     struct strbuf *b = x->out, value = {0};
-    if (p->reference.kind != REFERENCE_GEMM) {
-        sb_add(b, "\n\nlathe_formula = None  # the specification has a reference kernel, and no formula\n");
+    if (p->reference.kind != REFERENCE_GEMM && !mp->m->formula) {
+        sb_add(b, "\n\nlathe_formula = None  # the specification has a reference kernel, and no torch.formula\n");
         return LATHE_OK;
     }
     struct expr_py how = {.name = print_epilogue_name, .tensor = epilogue_tensor, .ctx = (void *)p};
@@ -305,6 +305,12 @@ static status print_formula(struct model_printer *mp, struct err *e)
         sb_add(b, ".reshape");
         s = print_shape(x, b, &p->tensors[i], e);
         sb_add(b, "\n");
+    }
+    if (mp->m->formula) {
+        sb_addf(b, "    z = (%s)\n", mp->m->formula);
+        sb_addf(b, "    return lathe_finish(z, z, torch.%s)\n", torch_type(p->tensors[p->output].dtype));
+        sb_free(&value);
+        return s;
     }
     print_product(x);
     const struct tensor *y = &p->tensors[p->output];

@@ -268,10 +268,54 @@ static status check_model(struct reader *r, const struct torch_model *m)
     return LATHE_OK;
 }
 
+/* What would not end where the expression does: it is printed between parentheses, on a line of its own. */
+static const char *formula_flaw(const char *s)
+{
+    char open[64];
+    int depth = 0;
+    for (; *s; s++) {
+        if ((unsigned char)*s < ' ' || *s == '\\' || *s == '#' || *s == ';')
+            return "a control character, a backslash, '#' or ';'";
+        if (*s == '\'' || *s == '"') {
+            const char *end = strchr(s + 1, *s);
+            if (!end)
+                return "a text that does not end";
+            s = end;
+        } else if (strchr("([{", *s)) {
+            if (depth == (int)sizeof open)
+                return "too many brackets";
+            open[depth++] = *s == '(' ? ')' : *s == '[' ? ']' : '}';
+        } else if (strchr(")]}", *s) && (depth == 0 || open[--depth] != *s)) {
+            return "a bracket that closes nothing";
+        }
+    }
+    return depth ? "a bracket that is not closed" : NULL;
+}
+
+/* "torch.softmax(X, dim=1)": for problems whose reference PyTorch can't be told otherwise */
+static status read_torch_formula(struct reader *r, const json_t *j, struct torch_model *m)
+{
+    const char *text = node_text(j), *flaw;
+    size_t mark = at_enter(r, ".formula");
+    if (!j)
+        return at_leave(r, mark), LATHE_OK;
+    if (!text || !*text)
+        return read_wrong(r, j, "a text: a Python expression of the inputs, dimensions and scalars");
+    if (r->p->reference.kind == REFERENCE_GEMM)
+        return read_fail(r, "the reference is a gemm, which says it already");
+    if (r->p->output < 0)
+        return read_fail(r, "the problem has several outputs, and a formula gives one");
+    if ((flaw = formula_flaw(text)))
+        return read_fail(r, "%.200s has %s", text, flaw);
+    m->formula = mem_strdup(text);
+    at_leave(r, mark);
+    return LATHE_OK;
+}
+
 status read_torch(struct reader *r, json_t *j)
 {
-    static const char *const keys[] = {"init", "forward", "parameters", NULL};
-    static const struct table_form form = {"{ init = ..., forward = ..., parameters = ... }", NULL, 0, 0, keys};
+    static const char *const keys[] = {"init", "forward", "parameters", "formula", NULL};
+    static const struct table_form form = {"{ init = ..., forward = ..., parameters = ..., formula = ... }", NULL, 0, 0, keys};
     struct torch_model *m;
     struct names arguments = {0}, inputs = {0};     /* of the constructor and the model's attributes; of forward */
     struct table t;
@@ -290,6 +334,7 @@ status read_torch(struct reader *r, json_t *j)
                 strcmp(m->init[k].name, m->parameters[i].name) == 0)
                 return read_fail(r, "parameters[%d]: there is another '%s'", i + 1, m->init[k].name);
     TRY(check_model(r, m));
+    TRY(read_torch_formula(r, table_get(&t, "formula"), m));
     at_leave(r, mark);
     return LATHE_OK;
 }

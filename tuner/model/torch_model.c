@@ -94,5 +94,6 @@ void torch_model_free(struct torch_model *m)
     mem_free(m->init);
     mem_free(m->forward);
     mem_free(m->parameters);
+    mem_free(m->formula);
     mem_free(m);
 }

@@ -69,7 +69,7 @@ static void refusals(void **state)
     static const struct {
         const char *path, *value, *expected;
     } cases[] = {
-        {"torch", "[1]", "torch: expected { init = ..., forward = ..., parameters = ... }, got 1 positional item"},
+        {"torch", "[1]", "torch: expected { init = ..., forward = ..., parameters = ..., formula = ... }, got 1 positional item"},
         {"torch/forwards", "[]", "torch: unknown key 'forwards' (did you mean 'forward'?)"},
         {"torch/init/0", "[\"in_features\", \"Q\"]",
          "torch.init[1]: expected the name of a dimension or a scalar, got the text 'Q'"},
@@ -100,6 +100,8 @@ static void refusals(void **state)
         {"torch/parameters/0/linear", NULL, "torch.parameters[1]: expected { \"matmul\", linear"},
         {"torch/parameters/0/#/0", "\"forward\"", "torch.parameters[1]: 'forward' cannot be a parameter's name"},
         {"torch/parameters/0/#/0", "\"scaling_factor\"", "torch: parameters[1]: there is another 'scaling_factor'"},
+        {"torch/formula", "\"torch.mm(X, W)\"", "torch.formula: the reference is a gemm, which says it already"},
+        {"torch/formula", "7", "torch.formula: expected a text: a Python expression of the inputs"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
