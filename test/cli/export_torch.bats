@@ -142,7 +142,7 @@ has() {
     local text
     mkdir spec
     cp "$TREE"/examples/softmax/* spec
-    for text in 'torch.softmax(X, dim=1' 'torch.softmax(X, dim=1))' 'X; import os' 'X # the same' "torch.f('X)" 'X\\'; do
+    for text in 'torch.softmax(X, dim=1' 'torch.softmax(X, dim=1))' 'X; import os' 'X # the same' "torch.f('X)" 'X\\\\'; do
         awk -v to="$text" '{ i = index($0, "torch.softmax(X, dim=1)")
             if (i) $0 = substr($0, 1, i - 1) to substr($0, i + 23) } 1' "$TREE/examples/softmax/spec.lua" >spec/spec.lua
         fails 2 "torch.formula: " lathe space ./spec
