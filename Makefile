@@ -73,7 +73,8 @@ $(O)/obj/%.o: %.c
 EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua search/lua/guided.lua \
             db/schema.sql db/schema_2.sql db/schema_3.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
             kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py \
-            tuner/export/c_runtime.h tuner/campaign/selftest.lua tuner/campaign/selftest.cu $(WEB)
+            tuner/export/c_runtime.h tuner/campaign/selftest.lua tuner/campaign/selftest.cu \
+            $(wildcard tuner/cli/completion.*) $(WEB)
 WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
 STRATEGIES = $(wildcard search/strategies/*.lua)
 GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h $(O)/gen/echarts.inc
@@ -81,7 +82,7 @@ $(OBJ) $(O)/obj/tuner/main.o: | $(GEN)
 # Rewritten only when it changes, so that a new commit recompiles two files.
 $(O)/gen/version.h: FORCE
 	@mkdir -p $(@D)
-	@echo "#define LATHE_VERSION \"$$(scripts/version)\"" > $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+	@printf '#define LATHE_VERSION "%s"\n#define LATHE_DATE "%s"\n' $$(scripts/version) $$(scripts/version --date) > $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
 FORCE:
 $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 	@mkdir -p $(@D)

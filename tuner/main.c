@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     static char self[PATH_MAX];
     find_self(self, sizeof self, argc > 0 ? argv[0] : "lathe");
     char *line = cli_quote_all(argc, argv);
-    struct cli cli = {.self = self, .version = LATHE_VERSION, .command_line = line};
+    struct cli cli = {.self = self, .version = LATHE_VERSION, .date = LATHE_DATE, .command_line = line};
     struct err e = {0};
     status s = cli_run(&cli, argc, argv, &e);
     if (s != LATHE_OK && *e.text)

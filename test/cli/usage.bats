@@ -15,7 +15,7 @@ load helper
         [[ "$out" == "usage: lathe COMMAND"* ]]
         [ -z "$errors" ]
     done
-    for command in tune best show export report explain serve space check verify doctor query recording compare tune-strategy help version; do
+    for command in $(lathe help --list); do
         split lathe help $command
         [ "$status" -eq 0 ]
         [[ "$out" == "usage: lathe $command "* ]]

@@ -1,17 +1,22 @@
 /* cli.c: the command table: finding a command, its help, running it. */
 #include "cli/cli.h"
 #include "base/mem.h"
+#include "cli/complete.h"
 #include "cli/output.h"
 #include <string.h>
 
 enum { MAX_COMMANDS = 32 };
+
+const char cli_about[] =
+    "Tunes GPU kernels: compiles a parameterized kernel once per configuration, checks each result against a "
+    "double-precision reference, times it, keeps every fact in one database, and exports the winner as source.";
 
 const struct command *const *cli_commands(void)
 {
     static const struct command *const all[] = {
         &command_tune,  &command_best,   &command_show,  &command_export, &command_report, &command_explain, &command_serve, &command_space,
         &command_check, &command_verify, &command_doctor, &command_query, &command_recording,
-        &command_compare, &command_tune_strategy, &command_help, &command_version, NULL,
+        &command_compare, &command_tune_strategy, &command_completion, &command_help, &command_version, NULL,
     };
     return all;
 }
@@ -34,10 +39,26 @@ status cli_find(const char *name, const struct command **out, struct err *e)
     return err_set(e, LATHE_USAGE, "unknown command '%.200s'\n`lathe help` lists the commands", name);
 }
 
-/* Two statuses share a code (2); their texts are joined. */
-static void exit_codes(struct strbuf *b)
+const struct cli_variable *cli_variables(void)
 {
-    sb_add(b, "\nexit codes:\n");
+    static const struct cli_variable all[] = {
+        {"LATHE_KERNELS", "folders with specifications, with colons between; asked before ./kernels and those that came with lathe"},
+        {"LATHE_CACHE", "the folder of compiled kernels (default: $XDG_CACHE_HOME/lathe, ~/.cache/lathe)"},
+        {"LATHE_CACHE_SIZE", "how large it may grow, in MiB (default 2048)"},
+        {"LATHE_CUDA_PATH", "a CUDA toolkit, whose NVRTC, cuBLAS and headers are preferred to others that are found"},
+        {"LATHE_POWERCAP", "where a processor's energy counters are (default /sys/class/powercap)"},
+        {"CXX", "the C++ compiler of the host device, with options (default: the first of c++, g++, clang++)"},
+        {"NO_COLOR", "no colours on a terminal"},
+        {"TMPDIR", "where files go that are removed again (default /tmp)"},
+        {0},
+    };
+    return all;
+}
+
+/* Two statuses share a code (2); their texts are joined. */
+void cli_exit_codes(struct help *h)
+{
+    help_heading(h, "exit codes");
     for (int s = 0; s < STATUS_COUNT; s++) {
         int code = status_exit_code((status)s);
         if (s > 0 && code == status_exit_code((status)(s - 1)))
@@ -48,36 +69,38 @@ static void exit_codes(struct strbuf *b)
             sb_addf(&text, ", or %s", status_text((status)next));
         char left[16];
         snprintf(left, sizeof left, "%d", code);
-        help_row(b, left, sb_str(&text));
+        help_row(h, left, sb_str(&text));
         sb_free(&text);
     }
 }
 
 void cli_help(struct strbuf *b)
 {
+    struct help h = {.b = b};
     sb_add(b, "usage: lathe COMMAND [options] [arguments]\n\n");
-    help_paragraph(b,
-                   "Tunes GPU kernels: compiles a parameterized kernel once per configuration, checks each result "
-                   "against a double-precision reference, times it, keeps every fact in one database, and exports the "
-                   "winner as source.");
-    sb_add(b, "\ncommands:\n");
+    help_paragraph(&h, cli_about);
+    help_heading(&h, "commands");
     for (const struct command *const *c = cli_commands(); *c; c++)
-        help_row(b, (*c)->name, (*c)->summary);
+        help_row(&h, (*c)->name, (*c)->summary);
     sb_add(b, "\n`lathe help COMMAND` or `lathe COMMAND --help` tells more of one.\n");
-    exit_codes(b);
+    help_heading(&h, "environment");
+    for (const struct cli_variable *v = cli_variables(); v->name; v++)
+        help_row(&h, v->name, v->text);
+    cli_exit_codes(&h);
 }
 
 void cli_command_help(struct strbuf *b, const struct command *c)
 {
+    struct help h = {.b = b};
     options_usage(b, c->name, c->options);
     sb_add(b, "\n\n");
-    help_paragraph(b, c->summary);
+    help_paragraph(&h, c->summary);
     options_help(b, c->options);
     if (c->more_help)
-        c->more_help(b);
+        c->more_help(&h);
     if (c->details) {
         sb_add(b, "\n");
-        help_paragraph(b, c->details);
+        help_paragraph(&h, c->details);
     }
 }
 
@@ -117,6 +140,8 @@ status cli_run(const struct cli *cli, int argc, char *const *argv, struct err *e
                        "unknown option %.200s before the command\nexpected lathe COMMAND [options]; "
                        "`lathe help` lists the commands",
                        name);
+    if (!strcmp(name, "complete")) /* in no help: what a shell asks; its words are another command's */
+        return complete_run(cli, argc - 2, argv + 2, e);
     const struct command *c;
     status s = cli_find(name, &c, e);
     return s == LATHE_OK ? run_command(cli, c, argc - 2, argv + 2, e) : s;

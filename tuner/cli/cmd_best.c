@@ -23,9 +23,11 @@ static const struct option_row best_options[] = {
      .help = "those that no other beats in both error and time, the inaccurate too, from the fastest to the most "
              "accurate"},
     {"pareto", .arg = "LIST", .kind = OPTION_TEXT, .offset = offsetof(struct best_args, pareto),
-     .help = "as --front, of two or three of time, energy and error: time,energy"},
+     .help = "as --front, of two or three of time, energy and error: time,energy",
+     .choices = "time,energy|time,error|energy,error|time,energy,error"},
     {"objective", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct best_args, objective),
-     .help = "what to rank by: time, energy (default: with --campaign what that campaign looked for, else time)"},
+     .help = "what to rank by: time, energy (default: with --campaign what that campaign looked for, else time)",
+     .choices = "time|energy"},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, json), .help = "an array of trials, best first"},
     {0},
 };

@@ -18,7 +18,7 @@ static const struct option_row export_options[] = {
     SELECTION_ROWS(struct export_args, selection),
     {"trial", .arg = "ID", .kind = OPTION_COUNT, .offset = offsetof(struct export_args, trial), .min = 1,
      .help = "this trial, instead of the best of those selected"},
-    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu",
+    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu", .choices = "cu|c|torch|json",
      .help = "cu: CUDA source with a launcher; c: a C source and header for the driver API, of several sizes and devices; torch: a "
              "Python file with a ModelNew(nn.Module); json: all that is known of it"},
     {"name", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, name),

@@ -1,29 +1,41 @@
 /* cmd_help.c: `lathe help [COMMAND]` and `lathe version`. */
 #include "cli/cli.h"
+#include "cli/man.h"
 #include "cli/output.h"
 
 struct help_args {
     const char *command;
+    bool man, list;
 };
 
 static const struct option_row help_options[] = {
     {"COMMAND", .kind = OPTION_WANTED, .offset = offsetof(struct help_args, command), .help = "the command to tell of"},
+    {"man", .kind = OPTION_FLAG, .offset = offsetof(struct help_args, man),
+     .help = "as the source of a man page: lathe help --man tune | man -l -"},
+    {"list", .kind = OPTION_FLAG, .offset = offsetof(struct help_args, list), .help = "the names of the commands, one a line"},
     {0},
 };
 
 static status help_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct help_args *args = p;
+    const struct command *c = NULL;
     struct strbuf b = {0};
-    if (args->command) {
-        const struct command *c;
-        status s = cli_find(args->command, &c, e);
-        if (s != LATHE_OK)
-            return s;
+    status s = args->command ? cli_find(args->command, &c, e) : LATHE_OK;
+    if (s == LATHE_OK && args->list && (args->man || c))
+        s = err_set(e, LATHE_USAGE, "--list: goes with nothing else");
+    if (s != LATHE_OK)
+        return s;
+    for (const struct command *const *all = cli_commands(); args->list && *all; all++)
+        sb_addf(&b, "%s\n", (*all)->name);
+    if (args->man && c)
+        man_command(&b, cli, c);
+    else if (args->man)
+        man_lathe(&b, cli);
+    else if (c)
         cli_command_help(&b, c);
-    } else {
+    else if (!args->list)
         cli_help(&b);
-    }
     return out_buffer(&b, e);
 }
 

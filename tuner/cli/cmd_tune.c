@@ -56,7 +56,7 @@ static const struct option_row tune_options[] = {
      .given = offsetof(struct tune_args, has_inputs)},
     {"objective", .arg = "NAME", .kind = OPTION_TEXT, AT(objective), .initial = "time",
      .help = "what to look for the least of: time, or energy (of one run, where the device tells it)",
-     .given = offsetof(struct tune_args, has_objective)},
+     .given = offsetof(struct tune_args, has_objective), .choices = "time|energy"},
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
      .help = "how many of the best are measured and verified again at the end; 0: none",
      .given = offsetof(struct tune_args, has_top)},
@@ -86,31 +86,31 @@ static const struct option_row tune_options[] = {
     {0},
 };
 
-static void strategies_help(struct strbuf *b)
+static void strategies_help(struct help *h)
 {
     enum { MAX_OPTIONS = 32 };
     struct strategy_option options[MAX_OPTIONS];
-    sb_add(b, "\nstrategies (--strategy), and their options (--option):\n");
+    help_heading(h, "strategies (--strategy), and their options (--option)");
     for (int i = 0; i < strategy_count(); i++) {
         const char *name = strategy_name_at(i);
-        help_row(b, name, strategy_summary_at(i));
+        help_row(h, name, strategy_summary_at(i));
         int n = strategy_declared_options(name, options, MAX_OPTIONS);
         for (int k = 0; k < n && k < MAX_OPTIONS; k++) {
             const struct strategy_option *o = &options[k];
             struct strbuf left = {0}, right = {0};
             sb_addf(&left, "  %s=%s", o->name, o->text_default);
             sb_addf(&right, "%s%s%s", o->help, *o->help && *o->range ? ": " : "", o->range);
-            help_row(b, sb_str(&left), sb_str(&right));
+            help_row(h, sb_str(&left), sb_str(&right));
             sb_free(&left);
             sb_free(&right);
         }
     }
 }
 
-static void tune_help(struct strbuf *b)
+static void tune_help(struct help *h)
 {
-    strategies_help(b);
-    inputs_help(b);
+    strategies_help(h);
+    inputs_help(h);
 }
 
 static const char tune_details[] =

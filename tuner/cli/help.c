@@ -1,15 +1,12 @@
 /* help.c: the text of --help, made from the option tables so that it cannot disagree with the parser. Plain text, 80
  * columns, no control characters. */
+#include "cli/help.h"
+#include "cli/man.h"
 #include "cli/options.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { WIDTH = 80, LEFT = 24 };
-
-static bool positional(const struct option_row *r)
-{
-    return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED || r->kind == OPTION_REST;
-}
 
 /* Bytes of the first word; of one that is longer than a line, as a list of choices may be, up to a | that fits. */
 static int word_length(const char *text, int room)
@@ -53,8 +50,21 @@ static void wrap(struct strbuf *b, const char *text, int at, int indent)
     sb_add(b, "\n");
 }
 
-void help_row(struct strbuf *b, const char *left, const char *right)
+void help_heading(struct help *h, const char *text)
 {
+    if (h->man)
+        man_heading(h->b, text);
+    else
+        sb_addf(h->b, "\n%s:\n", text);
+}
+
+void help_row(struct help *h, const char *left, const char *right)
+{
+    struct strbuf *b = h->b;
+    if (h->man) {
+        man_row(b, left, right);
+        return;
+    }
     sb_addf(b, "  %s", left);
     int at = 2 + (int)strlen(left);
     if (at > LEFT - 2)
@@ -64,41 +74,55 @@ void help_row(struct strbuf *b, const char *left, const char *right)
     wrap(b, right, LEFT, LEFT);
 }
 
-void help_paragraph(struct strbuf *b, const char *text)
+void help_paragraph(struct help *h, const char *text)
 {
-    wrap(b, text, 0, 0);
+    if (h->man)
+        man_paragraph(h->b, text);
+    else
+        wrap(h->b, text, 0, 0);
+}
+
+void option_names(struct strbuf *b, const struct option_row *r)
+{
+    if (r->letter)
+        sb_addf(b, "-%c, ", r->letter);
+    sb_addf(b, "--%s", r->name);
+    if (r->arg)
+        sb_addf(b, " %s", r->arg);
+}
+
+void option_text(struct strbuf *b, const struct option_row *r)
+{
+    sb_add(b, r->help);
+    if (r->initial)
+        sb_addf(b, " (default %s)", r->initial);
 }
 
 void options_usage(struct strbuf *b, const char *command, const struct option_row *rows)
 {
     sb_addf(b, "usage: lathe %s [options]", command);
     for (const struct option_row *r = rows; r->name; r++)
-        if (positional(r))
+        if (option_positional(r))
             sb_addf(b, r->kind == OPTION_NEEDED ? " %s" : r->kind == OPTION_REST ? " [%s...]" : " [%s]", r->name);
 }
 
 void options_help(struct strbuf *b, const struct option_row *rows)
 {
-    sb_add(b, positional(rows) && rows->name ? "\n" : "");
+    struct help h = {.b = b};
+    sb_add(b, option_positional(rows) && rows->name ? "\n" : "");
     for (const struct option_row *r = rows; r->name; r++)
-        if (positional(r))
-            help_row(b, r->name, r->help);
-    sb_add(b, "\noptions:\n");
+        if (option_positional(r))
+            help_row(&h, r->name, r->help);
+    help_heading(&h, "options");
     for (const struct option_row *r = rows; r->name; r++) {
-        if (positional(r))
+        if (option_positional(r))
             continue;
         struct strbuf left = {0}, right = {0};
-        if (r->letter)
-            sb_addf(&left, "-%c, ", r->letter);
-        sb_addf(&left, "--%s", r->name);
-        if (r->arg)
-            sb_addf(&left, " %s", r->arg);
-        sb_add(&right, r->help);
-        if (r->initial)
-            sb_addf(&right, " (default %s)", r->initial);
-        help_row(b, sb_str(&left), sb_str(&right));
+        option_names(&left, r);
+        option_text(&right, r);
+        help_row(&h, sb_str(&left), sb_str(&right));
         sb_free(&left);
         sb_free(&right);
     }
-    help_row(b, "-h, --help", "this text");
+    help_row(&h, "-h, --help", "this text");
 }

@@ -12,7 +12,7 @@
 
 enum { MAX_ROWS = 32 };
 
-static bool positional(const struct option_row *r)
+bool option_positional(const struct option_row *r)
 {
     return r->kind == OPTION_NEEDED || r->kind == OPTION_WANTED || r->kind == OPTION_REST;
 }
@@ -77,7 +77,7 @@ static status set_value(const struct option_row *r, const char *what, const char
 static const struct option_row *find_long(const struct option_row *rows, const char *name, size_t len)
 {
     for (const struct option_row *r = rows; r->name; r++)
-        if (!positional(r) && strlen(r->name) == len && !memcmp(r->name, name, len))
+        if (!option_positional(r) && strlen(r->name) == len && !memcmp(r->name, name, len))
             return r;
     return NULL;
 }
@@ -105,7 +105,7 @@ static status unknown(const char *command, const struct option_row *rows, const 
     const char *names[MAX_ROWS + 1];
     int n = 0;
     for (const struct option_row *r = rows; r->name && n < MAX_ROWS; r++)
-        if (!positional(r))
+        if (!option_positional(r))
             names[n++] = r->name;
     names[n++] = "help";
     char name[64] = "";
@@ -158,7 +158,7 @@ static status take_option(struct parser *p, const struct option_row *r, const ch
 static status take_positional(struct parser *p, int index, const char *text, struct err *e)
 {
     for (const struct option_row *r = p->rows; r->name; r++)
-        if (positional(r) && (index-- == 0 || r->kind == OPTION_REST))
+        if (option_positional(r) && (index-- == 0 || r->kind == OPTION_REST))
             return set_value(r, r->name, text, p->args, e);
     struct strbuf b = {0};
     options_usage(&b, p->command, p->rows);
@@ -195,7 +195,7 @@ static bool wants_help(int argc, char *const *argv)
 static status check_needed(const struct parser *p, int given, struct err *e)
 {
     for (const struct option_row *r = p->rows; r->name; r++) {
-        if (!positional(r) || given-- > 0)
+        if (!option_positional(r) || given-- > 0)
             continue;
         if (r->kind == OPTION_NEEDED) {
             struct strbuf b = {0};

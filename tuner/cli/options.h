@@ -41,6 +41,7 @@ struct option_row {
     int64_t min, max;    /* OPTION_COUNT; max 0: no limit */
     const char *help;
     size_t given;        /* of a bool that tells whether the option was there; 0: nobody asks */
+    const char *choices; /* the values that there are, "time|energy", for completion; NULL: what complete_values.c knows */
 };
 
 /* argv[0] is the first argument after the command's name; args is zeroed memory. *help: --help was given (then nothing
@@ -50,12 +51,11 @@ status options_parse(const char *command, const struct option_row *rows, int arg
 void options_free(const struct option_row *rows, void *args);
 
 /* The "Usage:" line, and the table of arguments and options. */
+bool option_positional(const struct option_row *r);
 void options_usage(struct strbuf *b, const char *command, const struct option_row *rows);
 void options_help(struct strbuf *b, const struct option_row *rows);
-
-/* Two columns: `left` at the margin, `right` wrapped beside it; also used for lists that are no options. */
-void help_row(struct strbuf *b, const char *left, const char *right);
-/* A paragraph wrapped to the help's width; newlines in it are kept. */
-void help_paragraph(struct strbuf *b, const char *text);
+/* "-o, --output FILE", and what the help says of it, with its default. */
+void option_names(struct strbuf *b, const struct option_row *r);
+void option_text(struct strbuf *b, const struct option_row *r);
 
 #endif

@@ -66,9 +66,9 @@ status inputs_of_problem(const struct problem *p, bool named, enum inputs *list,
     return LATHE_OK;
 }
 
-void inputs_help(struct strbuf *b)
+void inputs_help(struct help *h)
 {
-    sb_add(b, "\nclasses of inputs (--inputs):\n");
+    help_heading(h, "classes of inputs (--inputs)");
     for (int i = 0; i < INPUTS_COUNT; i++)
-        help_row(b, inputs_name((enum inputs)i), inputs_text((enum inputs)i));
+        help_row(h, inputs_name((enum inputs)i), inputs_text((enum inputs)i));
 }

@@ -2,6 +2,7 @@
 #ifndef LATHE_CLI_PARSE_INPUTS_H
 #define LATHE_CLI_PARSE_INPUTS_H
 
+#include "cli/help.h"
 #include "cli/options.h"
 #include "model/inputs.h"
 #include "model/problem.h"
@@ -15,6 +16,6 @@ status parse_inputs_list(const struct text_list *texts, enum inputs out[INPUTS_C
  * named, it is left out of them instead. */
 status inputs_of_problem(const struct problem *p, bool named, enum inputs *list, int *n, struct err *e);
 
-void inputs_help(struct strbuf *b);
+void inputs_help(struct help *h);
 
 #endif

@@ -85,6 +85,15 @@ static const struct chip chips[] = {
 };
 enum { CHIPS = sizeof chips / sizeof chips[0] };
 
+const char *target_known(int i)
+{
+    for (int c = 0; c < CHIPS; c++)
+        for (int a = 0; a < 2; a++)
+            if (chips[c].archs[a] && i-- == 0)
+                return chips[c].archs[a];
+    return NULL;
+}
+
 static status unknown_target(const char *arch, struct err *e)
 {
     const char *names[2 * CHIPS];

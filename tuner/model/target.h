@@ -46,5 +46,6 @@ status target_from_json(const json_t *j, struct target *t, struct err *e);
 /* A target to reason about without the device (`lathe space` on a machine with no GPU, compile checks): "sm_80",
  * "sm_90a", "sm_100", "host". */
 status target_named(const char *arch, struct target *t, struct err *e);
+const char *target_known(int i);    /* their names, i = 0, 1, ...; NULL after the last */
 
 #endif

@@ -231,21 +231,22 @@ static void long_input(void **state)
 static void help_text(void **state)
 {
     struct strbuf b = {0};
+    struct help h = {.b = &b};
     options_help(&b, rows);
     assert_non_null(strstr(b.s, "  SPEC                  what to do it to\n"));
     assert_non_null(strstr(b.s, "  --db FILE             the database (default lathe.db)\n"));
     assert_non_null(strstr(b.s, "  -o, --output FILE     where to\n"));
     assert_non_null(strstr(b.s, "  -h, --help            this text\n"));
     sb_free(&b);
-    help_row(&b, "--x", "many words, more than fit on a single line of eighty columns, so that the text goes on below");
+    help_row(&h, "--x", "many words, more than fit on a single line of eighty columns, so that the text goes on below");
     assert_string_equal(b.s, "  --x                   many words, more than fit on a single line of eighty\n"
                              "                        columns, so that the text goes on below\n");
     sb_free(&b);
-    help_row(&b, "--c", "one of: aaaaaaaaaaaaaaaaaaa|bbbbbbbbbbbbbbbbbbb|cccccccccccccccccccc|dd and so on");
+    help_row(&h, "--c", "one of: aaaaaaaaaaaaaaaaaaa|bbbbbbbbbbbbbbbbbbb|cccccccccccccccccccc|dd and so on");
     assert_string_equal(b.s, "  --c                   one of: aaaaaaaaaaaaaaaaaaa|bbbbbbbbbbbbbbbbbbb|\n"
                              "                        cccccccccccccccccccc|dd and so on\n");
     sb_free(&b);
-    help_row(&b, "--a-long-option VALUE-OF-IT", "text");
+    help_row(&h, "--a-long-option VALUE-OF-IT", "text");
     assert_string_equal(b.s, "  --a-long-option VALUE-OF-IT\n                        text\n");
     sb_free(&b);
 }
