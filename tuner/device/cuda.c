@@ -1,4 +1,4 @@
-/* cuda.c: a CUDA device: context, memory, the queue, marks. Modules and launches are in cuda_launch.c.
+/* cuda.c: a CUDA device: context, the queue, copies, marks. Memory is in cuda_memory.c, modules and launches in cuda_launch.c.
  *
  * 1. The device's primary context is used, current on the one thread that calls: cuBLAS, which lives on the runtime's
  *    primary context, then sees the same memory. After a fault every call fails, and the process is expected to end:
@@ -102,6 +102,7 @@ status cuda_open_with(const struct cuda_tables *tables, int number, struct dev *
                    number);
     if (s)
         goto unset_context;
+    cuda_memory_open(d);
     *out = d;
     return LATHE_OK;
 
@@ -137,6 +138,7 @@ static void cuda_close(struct dev *d)
     for (int i = 0; i < DEV_MARKS; i++)
         if (d->mark[i])
             d->cu.cuEventDestroy(d->mark[i]);
+    cuda_memory_close(d);
     d->cu.cuStreamDestroy(d->stream);
     d->cu.cuCtxSetCurrent(NULL);
     d->cu.cuDevicePrimaryCtxRelease(d->device);
@@ -144,31 +146,7 @@ static void cuda_close(struct dev *d)
     mem_free(d);
 }
 
-/* --- memory --- */
-
-static status cuda_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err *e)
-{
-    CUdeviceptr p = 0;
-    CUresult r = d->cu.cuMemAlloc(&p, bytes ? bytes : 1);       /* the driver aligns to 256 bytes and more */
-    if (r == CUDA_SUCCESS) {
-        *out = p;
-        return LATHE_OK;
-    }
-    size_t free_bytes = 0, total = 0;
-    const double gib = 1024.0 * 1024 * 1024;
-    if (r == CUDA_ERROR_OUT_OF_MEMORY && d->cu.cuMemGetInfo(&free_bytes, &total) == CUDA_SUCCESS)
-        return cuda_check(d, r, e,
-                          "allocating %llu bytes (%.2f GiB; %llu bytes, %.2f GiB, of %.2f GiB are free on cuda:%d)",
-                          (unsigned long long)bytes, (double)bytes / gib, (unsigned long long)free_bytes,
-                          (double)free_bytes / gib, (double)total / gib, d->number);
-    return cuda_check(d, r, e, "allocating %llu bytes on cuda:%d", (unsigned long long)bytes, d->number);
-}
-
-static void cuda_release(struct dev *d, dev_ptr p)
-{
-    if (p)
-        d->cu.cuMemFree(p);
-}
+/* --- memory: cuda_memory.c; here what is copied --- */
 
 /* Waits: the caller may reuse or free its memory at once. */
 static status copied(struct dev *d, CUresult r, const char *direction, uint64_t bytes, struct err *e)
@@ -293,6 +271,8 @@ const struct dev_ops cuda_ops = {
     .copy_in = cuda_copy_in,
     .copy_out = cuda_copy_out,
     .fill = cuda_fill,
+    .guard_bytes = cuda_guard_bytes,
+    .forbid = cuda_forbid,
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,

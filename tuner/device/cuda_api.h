@@ -23,6 +23,11 @@ typedef enum { CUDA_TENSOR_MAP_INTERLEAVES(X) } CUtensorMapInterleave;
 typedef enum { CUDA_TENSOR_MAP_SWIZZLES(X) } CUtensorMapSwizzle;
 typedef enum { CUDA_TENSOR_MAP_PROMOTIONS(X) } CUtensorMapL2promotion;
 typedef enum { CUDA_TENSOR_MAP_FILLS(X) } CUtensorMapFloatOOBfill;
+typedef enum { CUDA_ALLOCATION_TYPES(X) } CUmemAllocationType;
+typedef enum { CUDA_ALLOCATION_HANDLES(X) } CUmemAllocationHandleType;
+typedef enum { CUDA_LOCATION_TYPES(X) } CUmemLocationType;
+typedef enum { CUDA_ACCESS_FLAGS(X) } CUmemAccess_flags;
+typedef enum { CUDA_GRANULARITIES(X) } CUmemAllocationGranularity_flags;
 enum { CUDA_FLAGS(X) };
 #undef X
 
@@ -77,6 +82,30 @@ typedef struct {
     CUlaunchAttribute *attrs;
     unsigned int numAttrs;
 } CUlaunchConfig;
+
+typedef unsigned long long CUmemGenericAllocationHandle;
+
+typedef struct {
+    CUmemLocationType type;
+    int id;                         /* the device's ordinal */
+} CUmemLocation;
+
+typedef struct {
+    CUmemAllocationType type;
+    CUmemAllocationHandleType requestedHandleTypes;
+    CUmemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType, gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} CUmemAllocationProp;
+
+typedef struct {
+    CUmemLocation location;
+    CUmemAccess_flags flags;
+} CUmemAccessDesc;
 
 struct cuda_api {
 #define X(name, symbol, args) CUresult(*name) args;

@@ -1,8 +1,8 @@
-/* cuda_dev.h: the inside of a CUDA device, shared by cuda.c (context, memory, queue), cuda_launch.c (modules, kernels),
- * cuda_graph.c (batches as one launch), cuda_tma.c (tensor maps, the L2's lines that persist) and cuda_target.c (what the device is).
+/* cuda_dev.h: the inside of a CUDA device, shared by cuda.c (context, queue), cuda_memory.c, cuda_launch.c (modules,
+ * kernels), cuda_graph.c (batches as one launch), cuda_tma.c (tensor maps, the L2's lines that persist) and cuda_target.c (what the device is).
  *
  * Ownership: the device owns its modules, a module its functions; both end with their owner at the latest. Allocations
- * are the caller's, and end with the context.
+ * are the caller's, and end with the device.
  */
 #ifndef LATHE_DEVICE_CUDA_DEV_H
 #define LATHE_DEVICE_CUDA_DEV_H
@@ -32,6 +32,19 @@ struct dev_module {
     struct dev_module *next;
 };
 
+/* Memory mapped page by page: [a page that never is | first page | what is between | last page | one that never is]. */
+struct cuda_allocation {
+    dev_ptr at;                     /* what alloc gave: so that its end is that of the last page, to 256 bytes */
+    CUdeviceptr reserved;
+    size_t reserved_bytes;
+    struct {
+        CUdeviceptr at;
+        size_t bytes;               /* 0: there is none */
+        CUmemGenericAllocationHandle memory;
+        bool mapped;
+    } part[3];
+};
+
 struct last_launch {                /* for the message when the queue fails later; name NULL: none */
     const char *name;               /* borrowed from the function: cleared when it goes */
     struct dev_launch how;
@@ -51,6 +64,9 @@ struct dev {
     struct dev_module *modules;
     struct last_launch last;
     enum dev_fault fault;
+    size_t page;                    /* of memory that can be forbidden, bytes; 0: this driver maps none */
+    struct cuda_allocation *allocations;    /* mapped by page */
+    size_t nallocations, cap;
     int driver_version;             /* 13000 */
     int64_t max_threads_per_sm, max_shared_per_block;
     int64_t max_window;             /* of a launch's access policy, bytes; 0: there is no such thing */
@@ -67,6 +83,15 @@ status cuda_check(struct dev *d, CUresult r, struct err *e, const char *fmt, ...
 /* Fills target and d's limits from the device; needs d->device, d->nvml and d->driver_version, but no context. */
 status cuda_describe(struct dev *d, struct target *target, struct err *e);
 void cuda_uuid_text(const CUuuid *uuid, char out[64]);                  /* "GPU-d2a3..." as nvidia-smi prints it */
+
+/* cuda_memory.c. Finds out whether memory can be mapped by page, by trying: what is not as it should be means no. */
+void cuda_memory_open(struct dev *d);
+void cuda_memory_close(struct dev *d);
+/* Operations of dev.h. */
+status cuda_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err *e);
+void cuda_release(struct dev *d, dev_ptr p);
+uint64_t cuda_guard_bytes(struct dev *d);
+status cuda_forbid(struct dev *d, dev_ptr p, uint64_t bytes, bool on, struct err *e);
 
 /* cuda_launch.c: these are operations of dev.h. */
 status cuda_load(struct dev *d, const char *image_path, struct dev_module **out, struct err *e);

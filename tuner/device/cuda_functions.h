@@ -64,7 +64,19 @@
       (CUtensorMap * map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *extents,         \
        const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,                            \
        CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,                 \
-       CUtensorMapFloatOOBfill fill))
+       CUtensorMapFloatOOBfill fill))                                                                                  \
+    X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity,                                                    \
+      (size_t * granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option))                \
+    X(cuMemAddressReserve, cuMemAddressReserve,                                                                        \
+      (CUdeviceptr * address, size_t bytes, size_t alignment, CUdeviceptr wanted, unsigned long long flags))           \
+    X(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr address, size_t bytes))                                         \
+    X(cuMemCreate, cuMemCreate,                                                                                        \
+      (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *prop, unsigned long long flags)) \
+    X(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle handle))                                               \
+    X(cuMemMap, cuMemMap,                                                                                              \
+      (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)) \
+    X(cuMemUnmap, cuMemUnmap, (CUdeviceptr address, size_t bytes))                                                     \
+    X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc, size_t count))
 
 /* Values that the driver's interface fixes, by their names in the documentation. */
 #define CUDA_RESULTS(X)                                                                                                \
@@ -121,6 +133,7 @@
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)                                                    \
     X(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 82)                                                        \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                                       \
+    X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)                                                    \
     X(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 108)                                                           \
     X(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 109)
 
@@ -173,5 +186,11 @@
     X(CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 3)
 
 #define CUDA_TENSOR_MAP_FILLS(X) X(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0)
+
+#define CUDA_ALLOCATION_TYPES(X) X(CU_MEM_ALLOCATION_TYPE_PINNED, 1)
+#define CUDA_ALLOCATION_HANDLES(X) X(CU_MEM_HANDLE_TYPE_NONE, 0)
+#define CUDA_LOCATION_TYPES(X) X(CU_MEM_LOCATION_TYPE_DEVICE, 1)
+#define CUDA_ACCESS_FLAGS(X) X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)
+#define CUDA_GRANULARITIES(X) X(CU_MEM_ALLOC_GRANULARITY_MINIMUM, 0)
 
 #endif

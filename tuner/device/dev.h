@@ -49,9 +49,12 @@ struct dev_ops {
     status (*copy_in)(struct dev *d, dev_ptr to, const void *from, uint64_t bytes, struct err *e);
     status (*copy_out)(struct dev *d, void *to, dev_ptr from, uint64_t bytes, struct err *e);  /* waits for the queue */
     status (*fill)(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes, struct err *e);     /* bytes % 4 == 0 */
-    /* on: kernels can neither read nor write part of an allocation (whole pages of it) without a crash; off: they can again.
-     * NULL: the device has no such thing. */
+    /* on: kernels can neither read nor write part of an allocation (whole pages of it; from its start and to its end
+     * also what is beside it) without a crash; off: they can again. Waits for the queue. NULL: the device has no such thing. */
     status (*forbid)(struct dev *d, dev_ptr p, uint64_t bytes, bool on, struct err *e);
+
+    /* How much of an allocation's start and end `forbid` needs to act on. NULL: any number of bytes. */
+    uint64_t (*guard_bytes)(struct dev *d);
 
     status (*load)(struct dev *d, const char *image_path, struct dev_module **out, struct err *e);
     void (*unload)(struct dev *d, struct dev_module *m);

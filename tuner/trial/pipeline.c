@@ -14,9 +14,11 @@ status guarded_alloc(const struct dev_ops *ops, struct dev *d, uint64_t bytes, s
 {
     memset(out, 0, sizeof *out);
     dev_ptr base;
-    status s = ops->alloc(d, bytes + 2 * GUARD_BYTES, &base, e);
+    uint64_t guard = ops->guard_bytes ? ops->guard_bytes(d) : 0;
+    if (guard < GUARD_BYTES) guard = GUARD_BYTES;
+    status s = ops->alloc(d, bytes + 2 * guard, &base, e);
     if (s) return s;
-    *out = (struct guarded){.base = base, .data = base + GUARD_BYTES, .bytes = bytes};
+    *out = (struct guarded){.base = base, .data = base + guard, .bytes = bytes, .guard = guard};
     s = guarded_bands(ops, d, out, GARBAGE_NAN, e);
     if (s) guarded_release(ops, d, out);
     return s;
@@ -27,7 +29,7 @@ status guarded_bands(const struct dev_ops *ops, struct dev *d, struct guarded *g
     uint32_t band[GUARD_BYTES / 4];
     if (!g->base) return LATHE_OK;
     for (int i = 0; i < GUARD_BYTES / 4; i++) band[i] = band_words[with];
-    status s = ops->copy_in(d, g->base, band, GUARD_BYTES, e);
+    status s = ops->copy_in(d, g->data - GUARD_BYTES, band, GUARD_BYTES, e);
     if (!s) s = ops->copy_in(d, g->data + g->bytes, band, GUARD_BYTES, e);
     if (!s) g->bands = with;
     return s;
@@ -46,7 +48,7 @@ status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guar
     *where = 0;
     *offset = 0;
     if (!g->base) return LATHE_OK;
-    status s = ops->copy_out(d, guard, g->base, GUARD_BYTES, e);
+    status s = ops->copy_out(d, guard, g->data - GUARD_BYTES, GUARD_BYTES, e);
     if (s) return s;
     for (int i = GUARD_BYTES / 4 - 1; i >= 0; i--)
         if (guard[i] != band_words[g->bands]) {

@@ -5,7 +5,7 @@
 
 #include "device/dev.h"
 
-enum { GUARD_BYTES = 65536 };
+enum { GUARD_BYTES = 65536 };       /* of a band; what `forbid` acts on may be more */
 
 /* What memory that nobody has written yet holds. A kernel that reads it shows by NaN, unless it handles NaN (and does the
  * work another way): then by numbers. */
@@ -19,6 +19,7 @@ enum garbage {
 struct guarded {
     dev_ptr base, data;
     uint64_t bytes;             /* of the data */
+    uint64_t guard;             /* before and after it; the bands are what is next to the data */
     enum garbage bands;
 };
 

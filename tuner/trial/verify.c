@@ -181,8 +181,8 @@ static status forbid_guards(struct bench *b, struct pipeline *p, bool on, struct
     for (int i = 0; i < plan->nbuffers && b->ops->forbid && !s; i++) {
         const struct guarded *g = guard_of(b, p, i);
         if (!g->base) continue;
-        s = b->ops->forbid(b->dev, g->base, GUARD_BYTES, on, e);
-        if (!s) s = b->ops->forbid(b->dev, g->data + g->bytes, GUARD_BYTES, on, e);
+        s = b->ops->forbid(b->dev, g->base, g->guard, on, e);
+        if (!s) s = b->ops->forbid(b->dev, g->data + g->bytes, g->guard, on, e);
     }
     return s;
 }

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { FAKE_PERSISTING = 39321600, FAKE_WINDOW = 134213632 };   /* bytes, an H200's */
+enum { FAKE_PAGE = 65536, FAKE_HANDLE = 77 };
 
 struct fake fake;
 
@@ -37,7 +39,7 @@ void fake_reset(void)
 bool fake_nothing_alive(void)
 {
     return !fake.contexts && !fake.streams && !fake.events && !fake.modules && !fake.allocations &&
-           !fake.blas_handles && !fake.nvml_open && !fake.graphs && !fake.capturing;
+           !fake.blas_handles && !fake.nvml_open && !fake.graphs && !fake.capturing && !fake.reservations && !fake.mapped;
 }
 
 static bool fails(const char *call)
@@ -156,6 +158,10 @@ static CUresult f_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
     if (fake.no_windows && (attribute == CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE ||
                             attribute == CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE))
         return CUDA_ERROR_INVALID_VALUE;
+    if (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
+        *value = fake.maps_memory;
+        return CUDA_SUCCESS;
+    }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].attribute == attribute) {
             *value = table[i].value;
@@ -226,6 +232,78 @@ static CUresult f_cuMemFree(CUdeviceptr address)
     free((void *)(uintptr_t)address);
     fake.allocations--;
     return fake.sticky;
+}
+
+/* Memory that a driver maps by page: reserved addresses are inaccessible, what is mapped is not, and an unmapped page
+ * keeps what is in it. Releases are not counted, as above. */
+static CUresult f_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                                CUmemAllocationGranularity_flags option)
+{
+    ENTER(cuMemGetAllocationGranularity);
+    *granularity = FAKE_PAGE;
+    return prop->type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult f_cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted,
+                                      unsigned long long flags)
+{
+    ENTER(cuMemAddressReserve);
+    if (bytes % FAKE_PAGE || alignment % FAKE_PAGE)
+        return CUDA_ERROR_INVALID_VALUE;
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    fake.reservations++;
+    *address = (CUdeviceptr)(uintptr_t)p;
+    return CUDA_SUCCESS;
+}
+
+static CUresult f_cuMemAddressFree(CUdeviceptr address, size_t bytes)
+{
+    fake.reservations--;
+    return munmap((void *)(uintptr_t)address, bytes) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static CUresult f_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
+                              unsigned long long flags)
+{
+    ENTER(cuMemCreate);
+    if (bytes > fake.memory - fake.used)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    fake.allocations++;
+    *handle = FAKE_HANDLE;
+    return bytes && bytes % FAKE_PAGE == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult f_cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    fake.allocations--;
+    return handle == FAKE_HANDLE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult f_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                           unsigned long long flags)
+{
+    ENTER(cuMemMap);
+    fake.mapped++;
+    return handle == FAKE_HANDLE && !offset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult f_cuMemUnmap(CUdeviceptr address, size_t bytes)
+{
+    fake.mapped--;
+    return mprotect((void *)(uintptr_t)address, bytes, PROT_NONE) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static CUresult f_cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc, size_t count)
+{
+    ENTER(cuMemSetAccess);
+    void *p = (void *)(uintptr_t)address;
+    if (count != 1 || desc->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE || mprotect(p, bytes, PROT_READ | PROT_WRITE))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (fake.forgets)
+        memset(p, 0, bytes);
+    return CUDA_SUCCESS;
 }
 
 static CUresult f_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)

@@ -20,10 +20,13 @@ struct fake {
     bool no_nvml;                   /* nvmlInit_v2 fails */
     bool no_windows;                /* the device has no access policies for the L2 */
     bool no_tensor_maps;            /* the driver has no function to make them */
+    bool maps_memory;               /* it maps memory by page, and the device too */
+    bool forgets;                   /* what was unmapped comes back as something else */
     CUresult init, load;            /* what cuInit and cuModuleLoadData give */
     /* read by the test */
     int calls;
     const char *failed;             /* the call that was made to fail */
+    int reservations, mapped;       /* of addresses; parts of memory mapped to them */
     int contexts, streams, events, modules, allocations, blas_handles, nvml_open;
     size_t used;
     CUresult sticky;

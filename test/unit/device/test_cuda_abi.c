@@ -60,7 +60,8 @@ static void test_driver(void **state)
                "CUDA_RESULTS(VALUE) CUDA_DEVICE_ATTRIBUTES(VALUE) CUDA_FUNCTION_ATTRIBUTES(VALUE) CUDA_FLAGS(VALUE)\n"
                "CUDA_LIMITS(VALUE) CUDA_CAPTURE_MODES(VALUE) CUDA_ACCESS_PROPERTIES(VALUE) CUDA_TENSOR_MAP_TYPES(VALUE)\n"
                "CUDA_TENSOR_MAP_INTERLEAVES(VALUE) CUDA_TENSOR_MAP_SWIZZLES(VALUE) CUDA_TENSOR_MAP_PROMOTIONS(VALUE)\n"
-               "CUDA_TENSOR_MAP_FILLS(VALUE)\n"
+               "CUDA_TENSOR_MAP_FILLS(VALUE) CUDA_ALLOCATION_TYPES(VALUE) CUDA_ALLOCATION_HANDLES(VALUE)\n"
+               "CUDA_LOCATION_TYPES(VALUE) CUDA_ACCESS_FLAGS(VALUE) CUDA_GRANULARITIES(VALUE)\n"
                "#define SAME(name, symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(name), "
                "CUresult args), "
                "#name);\n"
@@ -75,6 +76,12 @@ static void test_driver(void **state)
     SIZE(CUdeviceptr);
     SIZE(CUresult);
     SIZE(CUuuid);
+    SIZE(CUmemGenericAllocationHandle);
+    SIZE(CUmemAllocationProp);
+    OFFSET(CUmemAllocationProp, location.id);
+    OFFSET(CUmemAllocationProp, allocFlags.usage);
+    SIZE(CUmemAccessDesc);
+    OFFSET(CUmemAccessDesc, flags);
     SIZE(CUlaunchAttribute);
     OFFSET(CUlaunchAttribute, value);
     OFFSET(CUlaunchAttribute, value.clusterDim);
