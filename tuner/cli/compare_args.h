@@ -3,7 +3,7 @@
 #ifndef LATHE_CLI_COMPARE_ARGS_H
 #define LATHE_CLI_COMPARE_ARGS_H
 
-#include "campaign/compare.h"
+#include "contest/contest.h"
 #include "cli/options.h"
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef LATHE_CLI_COMPARE_VIEW_H
 #define LATHE_CLI_COMPARE_VIEW_H
 
-#include "campaign/compare.h"
+#include "contest/contest.h"
 #include "cli/table.h"
 #include <jansson.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef LATHE_CLI_TUNE_STRATEGY_H
 #define LATHE_CLI_TUNE_STRATEGY_H
 
-#include "campaign/compare.h"
+#include "contest/contest.h"
 #include "cli/options.h"
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
-/* test_compare.c: contests of strategies: how lists of them are read, what runs there are and how far they go. */
+/* test_contest.c: contests of strategies: how lists of them are read, what runs there are and how far they go. */
 #include "base/mem.h"
-#include "campaign/compare.h"
+#include "contest/contest.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

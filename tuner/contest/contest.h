@@ -1,12 +1,12 @@
-/* compare.h: strategies on recordings, with many seeds each, on many threads: what `lathe compare` and `lathe
+/* contest.h: strategies on recordings, with many seeds each, on many threads: what `lathe compare` and `lathe
  * tune-strategy` are made of.
  *
  * A run is one strategy on one recording with one seed. It goes on until its clock is 10 % beyond the range of the
  * space's score, and its evaluations are beyond it too; a strategy does not see a budget, so the longer one of two runs
  * begins with the shorter one. The clock is charged the whole recorded cost of a configuration. What a run does depends
  * on its seed alone, and not on how many run at the same time, unless the strategy's own time is put on the clock. */
-#ifndef LATHE_CAMPAIGN_COMPARE_H
-#define LATHE_CAMPAIGN_COMPARE_H
+#ifndef LATHE_CONTEST_CONTEST_H
+#define LATHE_CONTEST_CONTEST_H
 
 #include "campaign/replay_search.h"
 #include "db/store.h"

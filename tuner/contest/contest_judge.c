@@ -1,6 +1,6 @@
-/* compare_judge.c: see compare.h: scores, intervals and tests of a contest. Strategies, then pairs, are shared out to
+/* contest_judge.c: see contest.h: scores, intervals and tests of a contest. Strategies, then pairs, are shared out to
  * threads; each writes what is its own alone. */
-#include "campaign/compare.h"
+#include "contest/contest.h"
 
 #include "base/mem.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* compare_entrants.c: see compare.h: the recordings and the strategies of a contest. */
-#include "campaign/compare.h"
+/* contest_entrants.c: see contest.h: the recordings and the strategies of a contest. */
+#include "contest/contest.h"
 
 #include "base/mem.h"
 #include <string.h>

@@ -1,8 +1,8 @@
-/* compare.c: see compare.h: the runs, and the threads that they share.
+/* contest.c: see contest.h: the runs, and the threads that they share.
  *
  * Threads take runs from a queue in their order. Spaces, recordings and replays are read by all of them and written by
  * none; each run has a Lua state of its own. Everything else that is shared is under one lock. */
-#include "campaign/compare.h"
+#include "contest/contest.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

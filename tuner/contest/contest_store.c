@@ -1,5 +1,5 @@
-/* compare_store.c: see compare.h: a run of a contest as a campaign in the database. */
-#include "campaign/compare.h"
+/* contest_store.c: see contest.h: a run of a contest as a campaign in the database. */
+#include "contest/contest.h"
 
 #include "base/mem.h"
 #include <math.h>
