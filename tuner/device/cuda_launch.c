@@ -4,6 +4,7 @@
  * driver answers CUDA_ERROR_INVALID_VALUE to anything too large: so "too much shared memory" is told as that. */
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "device/cuda_calls.h"
 #include "device/cuda_dev.h"
 #include "device/nvrtc.h"
 
@@ -199,34 +200,10 @@ static status refuse_large(struct dev *d, const struct dev_function *f, const st
                    what, how->shared, f->shared_static, d->number, f->max_shared, (long long)d->max_shared_per_block);
 }
 
-/* The attributes that a launch has; how many. */
-enum { MAX_ATTRIBUTES = 3 };
-static unsigned attributes(const struct dev *d, const struct dev_launch *how, CUlaunchAttribute out[MAX_ATTRIBUTES])
-{
-    static const CUaccessProperty properties[] = {[L2_normal] = CU_ACCESS_PROPERTY_NORMAL,
-                                                  [L2_streaming] = CU_ACCESS_PROPERTY_STREAMING,
-                                                  [L2_persisting] = CU_ACCESS_PROPERTY_PERSISTING};
-    unsigned n = 0;
-    if (how->cluster[0])
-        out[n++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                       .value.clusterDim = {how->cluster[0], how->cluster[1], how->cluster[2]}};
-    if (how->programmatic)
-        out[n++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                       .value.programmaticStreamSerializationAllowed = 1};
-    uint64_t most = (uint64_t)d->max_window, bytes = how->window_bytes < most ? how->window_bytes : most;
-    if (how->window && bytes)
-        out[n++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-                                       .value.accessPolicyWindow = {.base_ptr = (void *)(uintptr_t)how->window,
-                                                                    .num_bytes = bytes, .hitRatio = how->ratio,
-                                                                    .hitProp = properties[how->hit],
-                                                                    .missProp = properties[how->miss]}};
-    return n;
-}
-
 static CUresult queue(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args)
 {
-    CUlaunchAttribute attribute[MAX_ATTRIBUTES];
-    unsigned n = attributes(d, how, attribute);
+    CUlaunchAttribute attribute[CUDA_MAX_ATTRIBUTES];
+    unsigned n = cuda_attributes(d->max_window, how, attribute);
     if (n == 0)
         return d->cu.cuLaunchKernel(f->handle, how->grid[0], how->grid[1], how->grid[2], how->block[0], how->block[1],
                                     how->block[2], how->shared, d->stream, args, NULL);
@@ -235,9 +212,7 @@ static CUresult queue(struct dev *d, struct dev_function *f, const struct dev_la
         if (r != CUDA_SUCCESS)
             return r;
     }
-    CUlaunchConfig config = {.gridDimX = how->grid[0], .gridDimY = how->grid[1], .gridDimZ = how->grid[2],
-                             .blockDimX = how->block[0], .blockDimY = how->block[1], .blockDimZ = how->block[2],
-                             .sharedMemBytes = how->shared, .hStream = d->stream, .attrs = attribute, .numAttrs = n};
+    CUlaunchConfig config = cuda_config(how, attribute, n, d->stream);
     return d->cu.cuLaunchKernelEx(&config, f->handle, args, NULL);
 }
 

@@ -1,12 +1,11 @@
 /* cuda_target.c: what a CUDA device is, as a struct target. Limits come from the driver; clocks too, or from NVML where
  * the driver no longer tells them. */
+#include "device/cuda_calls.h"
 #include "device/cuda_dev.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MAX_REGISTERS_PER_THREAD = 255 }; /* since compute capability 3.5; the driver has no attribute for it */
 
 void cuda_uuid_text(const CUuuid *uuid, char out[64])
 {
@@ -26,38 +25,9 @@ static int lanes_per_sm(int major, int minor)
 
 static status limits(struct dev *d, struct target *t, int *major, int *minor, struct err *e)
 {
-    int sm = 0;
-    static const struct {
-        CUdevice_attribute attribute;
-        enum limit limit;
-    } table[] = {
-        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, LIMIT_sm_count},
-        {CU_DEVICE_ATTRIBUTE_WARP_SIZE, LIMIT_warp_size},
-        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, LIMIT_max_threads_per_block},
-        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, LIMIT_max_threads_per_sm},
-        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, LIMIT_max_shared_per_block},
-        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, LIMIT_max_shared_per_sm},
-        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, LIMIT_max_registers_per_sm},
-        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, LIMIT_l2_bytes},
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, LIMIT_sm},
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, LIMIT_sm},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        int value = 0;
-        status s = cuda_check(d, d->cu.cuDeviceGetAttribute(&value, table[i].attribute, d->device), e,
-                              "asking cuda:%d for its attribute %d", d->number, (int)table[i].attribute);
-        if (s)
-            return s;
-        if (table[i].attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
-            sm += 10 * (*major = value);
-        else if (table[i].attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-            sm += *minor = value;
-        else
-            t->limit[table[i].limit] = value;
-    }
-    t->limit[LIMIT_sm] = sm;
-    t->limit[LIMIT_max_registers_per_thread] = MAX_REGISTERS_PER_THREAD;
-    return LATHE_OK;
+    CUdevice_attribute asked = 0;
+    CUresult r = cuda_limits(d->cu.cuDeviceGetAttribute, d->device, t->limit, major, minor, &asked);
+    return cuda_check(d, r, e, "asking cuda:%d for its attribute %d", d->number, (int)asked);
 }
 
 /* An attribute that a driver may lack: 0 then. */

@@ -7,7 +7,7 @@
 #ifndef LATHE_DEVICE_DEV_H
 #define LATHE_DEVICE_DEV_H
 
-#include "model/plan.h"
+#include "model/plan_args.h"
 #include "model/result.h"
 
 struct dev;                     /* opaque, the device's own */
@@ -36,7 +36,7 @@ struct dev_launch {             /* everything of a launch but its arguments */
     float ratio;
 };
 
-enum { DEV_TENSOR_MAP_BYTES = 128 };
+enum { DEV_TENSOR_MAP_BYTES = PLAN_TENSOR_MAP_BYTES };
 
 struct dev_ops {
     const char *kind;           /* "cuda", "host" */
@@ -98,6 +98,9 @@ struct dev_ops {
 
 /* "cuda:0", "cuda:1", "host". Unknown: LATHE_USAGE with the list. number may be NULL. */
 status dev_find(const char *device, const struct dev_ops **ops, int *number, struct err *e);
+
+/* dev_launch.c. A plan's launch; address[i]: where its buffer i lies. */
+void dev_launch_of(const struct plan *plan, const struct plan_step *step, const dev_ptr *address, struct dev_launch *out);
 
 /* How many GPUs there are. Looks with NVML or the driver in a short-lived child, so that the caller's process never
  * touches CUDA. */

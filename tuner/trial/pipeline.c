@@ -2,6 +2,7 @@
  * the data between two guards; a null workspace buffer (count 0) has address 0. */
 #include "trial/pipeline.h"
 #include "base/mem.h"
+#include "model/plan_args.h"
 #include <string.h>
 
 static const uint32_t words[] = {[GARBAGE_NAN] = 0xffffffffu, [GARBAGE_NUMBERS] = 0x3f3f3f3fu, [GARBAGE_ZERO] = 0};
@@ -69,75 +70,20 @@ status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guar
 
 /* --- arguments --- */
 
-static size_t put(unsigned char *bytes, size_t at, const void *value, size_t size)
-{
-    at = (at + size - 1) / size * size;
-    if (bytes) memcpy(bytes + at, value, size);
-    return at + size;
-}
-
-/* Appends one argument at its natural alignment; with bytes NULL only measures. */
-static size_t pack(const struct pipeline *p, const struct plan_arg *a, unsigned char *bytes, size_t at)
-{
-    switch (a->kind) {
-    case PLAN_BUFFER: {
-        uint64_t address = p->address[a->buffer];
-        return put(bytes, at, &address, sizeof address);
-    }
-    case PLAN_I32: {
-        int32_t v = (int32_t)a->i;
-        return put(bytes, at, &v, sizeof v);
-    }
-    case PLAN_I64: return put(bytes, at, &a->i, sizeof a->i);
-    case PLAN_F32: {
-        float v = (float)a->f;
-        return put(bytes, at, &v, sizeof v);
-    }
-    case PLAN_F64: return put(bytes, at, &a->f, sizeof a->f);
-    case PLAN_STRUCT:
-        for (int i = 0; i < a->nfields; i++) at = pack(p, &a->fields[i], bytes, at);
-        return at;
-    case PLAN_TENSOR_MAP: return at + DEV_TENSOR_MAP_BYTES;    /* made in its place */
-    }
-    return at;
-}
-
-enum { ARG_ALIGN = 16 };
-
-static size_t next_arg(size_t at) { return (at + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN + ARG_ALIGN; }
-
 static status pack_step(struct pipeline *p, const struct plan_step *step, struct pipeline_step *out, struct err *e)
 {
-    size_t total = 0, at = 0;
-    for (int i = 0; i < step->nargs; i++) total = next_arg(total + pack(p, &step->args[i], NULL, 0));
-    out->bytes = mem_zalloc(1, total + ARG_ALIGN);
-    out->args = mem_zalloc((size_t)step->nargs + 1, sizeof *out->args);
+    struct plan_args packed;
+    plan_args_make(step, p->address, &packed);
+    out->bytes = packed.bytes;
+    out->args = packed.args;
     for (int i = 0; i < step->nargs; i++) {
         const struct plan_arg *a = &step->args[i];
-        out->args[i] = out->bytes + at;
-        at = next_arg(at + pack(p, a, out->bytes + at, 0));
         if (a->kind != PLAN_TENSOR_MAP || !a->map.rank) continue;
         const struct plan_buffer *b = &p->plan->buffers[a->buffer];
         status s = p->ops->tensor_map(p->dev, &a->map, b->dtype, p->address[a->buffer], out->args[i], e);
         if (s) return err_prefix(e, "%s: args[%d]: tensor_map %s", step->function, i + 1, b->name);
     }
     return LATHE_OK;
-}
-
-static void set_launch(const struct pipeline *p, const struct plan_step *step, struct dev_launch *out)
-{
-    const struct plan_window *w = &step->window;
-    memcpy(out->grid, step->grid, sizeof out->grid);
-    memcpy(out->block, step->block, sizeof out->block);
-    memcpy(out->cluster, step->cluster, sizeof out->cluster);
-    out->shared = step->shared;
-    out->programmatic = step->programmatic;
-    if (!w->on) return;
-    out->window = p->address[w->buffer];
-    out->window_bytes = (uint64_t)plan_buffer_bytes(&p->plan->buffers[w->buffer]);
-    out->hit = w->hit;
-    out->miss = w->miss;
-    out->ratio = (float)w->ratio;
 }
 
 /* --- life --- */
@@ -194,7 +140,7 @@ status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan
         s = ops->function(d, out->module, step->function, &out->steps[i].function, e);
         if (!s) s = pack_step(out, step, &out->steps[i], e);
         if (s) goto fail;
-        set_launch(out, step, &out->steps[i].how);
+        dev_launch_of(plan, step, out->address, &out->steps[i].how);
         out->persists |= step->window.on && step->window.hit == L2_persisting;
     }
     if (out->persists) s = ops->persist(d, true, e);
