@@ -25,6 +25,7 @@ SRC_replay   = $(call src_of,tuner/replay)
 SRC_score    = $(call src_of,tuner/score)
 SRC_export   = $(call src_of,tuner/export)
 SRC_report   = $(call src_of,tuner/report)
+SRC_lib      = $(call src_of,tuner/lib)
 SRC_cli      = $(call src_of,tuner/cli)
 SRC_search   = $(wildcard search/*/*.c)
 SRC_db       = $(call src_of,db)
@@ -45,6 +46,7 @@ BELOW_replay   = $(SRC_replay) $(BELOW_db)
 BELOW_score    = $(SRC_score) $(BELOW_replay)
 BELOW_report   = $(SRC_report) $(BELOW_db)
 BELOW_export   = $(SRC_export) $(BELOW_model)
+BELOW_lib      = $(SRC_lib) $(SRC_export) $(SRC_db) $(SRC_search) $(BELOW_device)
 BELOW_campaign = $(SRC_campaign) $(SRC_trial) $(SRC_replay) $(SRC_search) $(SRC_db) $(BELOW_device)
 BELOW_contest  = $(SRC_contest) $(SRC_score) $(BELOW_campaign)
 BELOW_cli      = $(SRC_all)
@@ -75,12 +77,12 @@ $(O)/obj/%.o: %.c
 EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua search/lua/guided.lua \
             db/schema.sql db/schema_2.sql db/schema_3.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/verify.cu \
             kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py \
-            tuner/export/c_runtime.h tuner/campaign/selftest.lua tuner/campaign/selftest.cu \
+            tuner/export/c_runtime.h tuner/model/serve_order.h tuner/campaign/selftest.lua tuner/campaign/selftest.cu \
             $(wildcard tuner/cli/completion.*) $(WEB)
 WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
 STRATEGIES = $(wildcard search/strategies/*.lua)
 GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h $(O)/gen/echarts.inc
-$(OBJ) $(O)/obj/tuner/main.o: | $(GEN)
+$(OBJ) $(call obj_of,$(SRC_lib)) $(O)/obj/tuner/main.o: | $(GEN)
 # Rewritten only when it changes, so that a new commit recompiles two files.
 $(O)/gen/version.h: FORCE
 	@mkdir -p $(@D)
@@ -99,6 +101,37 @@ $(O)/gen/%.inc: %
 	@mkdir -p $(@D)
 	$(Q)xxd -i < $< > $@.tmp && mv $@.tmp $@
 
+# liblathe: objects of its own, since a shared library's must be position-independent. Debian's static libraries are not
+# quite: jansson's json_loadf compares with stdin, an object of the C library, so that one name becomes ours (lib_stdin.c).
+# All but lathe_* is hidden. Never sanitized: what is linked with it would have to be too. A program that links liblathe.a needs -lm.
+LIB_SRC   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_db) $(SRC_lib) $(addprefix tuner/device/,guest.c cuda_calls.c \
+            dev_launch.c find_lib.c places.c)
+LIB_OBJ   = $(patsubst %.c,$(O)/pic/%.o,$(LIB_SRC))
+LIB_CFLAGS = $(filter-out $(SAN),$(CFLAGS)) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
+LIB_LDFLAGS = $(filter-out $(SAN),$(LDFLAGS)) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL
+LIB_DEPS  = $(patsubst %,$(O)/pic/lib%.a,jansson sqlite3 xxhash)
+lib: $(O)/liblathe.so.0 $(O)/liblathe.a $(O)/include/lathe.h
+$(O)/pic/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,PIC,$<)
+	$(Q)$(CC) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
+$(LIB_OBJ): | $(GEN)
+$(O)/pic/lib%.a: $(LIBDIR)/lib%.a
+	@mkdir -p $(@D)
+	$(Q)objcopy --redefine-sym stdin=lib_no_stdin $< $@
+$(O)/liblathe.so.0: $(LIB_OBJ) $(LIB_DEPS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LIB_LDFLAGS) -Wl,-soname,$(@F) -Wl,-z,defs -o $@ $^ -lm
+	$(Q)ln -sf $(@F) $(O)/liblathe.so
+$(O)/liblathe.a: $(LIB_OBJ) $(LIB_DEPS)
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(O)/pic/all.o $(LIB_OBJ) $(LIB_DEPS)
+	$(Q)objcopy -w --keep-global-symbol='lathe_*' $(O)/pic/all.o $(O)/pic/liblathe.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(O)/pic/liblathe.o
+$(O)/include/lathe.h: tuner/lib/lathe.h
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
 # test/unit/ROOM/test_NAME.c -> $(O)/test/ROOM/test_NAME
 UNIT_SRC  = $(wildcard test/unit/*/test_*.c)
 UNIT_BIN  = $(patsubst test/unit/%.c,$(O)/test/%,$(UNIT_SRC))
@@ -107,6 +140,17 @@ $(O)/test/%: test/unit/%.c $$(call obj_of,$$(BELOW_$$(firstword $$(subst /, ,$$*
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
+
+# The example of liblathe, against a driver whose GPU is the host device.
+$(O)/test/host_driver/libcuda.so: test/unit/lib/host_driver.c $(patsubst %.c,$(O)/pic/%.o,$(BELOW_device) tuner/lib/lib_stdin.c)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LIB_CFLAGS) -Wno-missing-prototypes $(LIB_LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^ $(LIB_DEPS) -lm
+	$(Q)ln -sf libcuda.so $(@D)/libcuda.so.1
+$(patsubst %.c,$(O)/pic/%.o,$(BELOW_device)): | $(GEN)
+$(O)/test/host_driver/libcuda.so: | $(LIB_DEPS)
+$(O)/test/cli/test_lib_example: CFLAGS += -DBUILD='"$(O)"'
+$(O)/test/cli/test_lib_example: | lib $(O)/test/host_driver/libcuda.so
 
 # make unit T=model/test_expr; without T all of them
 ifeq ($(T),)
@@ -133,6 +177,11 @@ ASAN      = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 sanitize: setup
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-asan SAN="$(ASAN)" OPT="-O1 -g" all unit-binaries
 	LATHE_SANITIZE=1 scripts/run-tests $(O)-asan
+
+# The test of liblathe's threads under ThreadSanitizer.
+lib-threads: setup
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-tsan SAN="-fsanitize=thread" OPT="-O1 -g" $(O)-tsan/test/lib/test_lib_threads
+	TSAN_OPTIONS=halt_on_error=1 $(O)-tsan/test/lib/test_lib_threads
 
 # Fuzz targets (clang's libFuzzer): make fuzz F=expr SECONDS=60; F is the NAME of a test/fuzz/fuzz_NAME.c. The corpus
 # grows in $(O)-fuzz/corpus-F, and begins with seeds.
@@ -175,8 +224,8 @@ mutants: setup
 	LATHE_BIN=$(O)/lathe scripts/check_right --sample 2000
 
 clean:
-	rm -rf $(O) $(O)-asan $(O)-fuzz
+	rm -rf $(O) $(O)-asan $(O)-tsan $(O)-fuzz
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all charts clean setup unit test demo unit-binaries sanitize fuzz faults kills check-includes mutants FORCE
+.PHONY: all lib charts clean setup unit test demo unit-binaries sanitize lib-threads fuzz faults kills check-includes mutants FORCE

@@ -94,6 +94,11 @@ runs() {
     runs docs/export.md 5 's/^cc .*/& -I\/usr\/local\/cuda\/include/'
 }
 
+@test "docs/liblathe.md" {
+    h200
+    runs docs/liblathe.md 0
+}
+
 @test "docs/json.md and docs/report.md" {
     h200
     runs docs/json.md 0

@@ -18,9 +18,11 @@ static const struct option_row export_options[] = {
     SELECTION_ROWS(struct export_args, selection),
     {"trial", .arg = "ID", .kind = OPTION_COUNT, .offset = offsetof(struct export_args, trial), .min = 1,
      .help = "this trial, instead of the best of those selected"},
-    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu", .choices = "cu|c|torch|json",
-     .help = "cu: CUDA source with a launcher; c: a C source and header for the driver API, of several sizes and devices; torch: a "
-             "Python file with a ModelNew(nn.Module); json: all that is known of it"},
+    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu",
+     .choices = "cu|c|bundle|torch|json",
+     .help = "cu: CUDA source with a launcher; c: a C source and header for the driver API, of several sizes and devices; "
+             "bundle: the same as one file for liblathe; torch: a Python file with a ModelNew(nn.Module); json: all that is "
+             "known of it"},
     {"name", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, name),
      .help = "what the launcher is called; default: lathe_ and the problem's name"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
@@ -102,7 +104,7 @@ static make_function find_format(const char *name, struct err *e)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(formats[i].name, name) == 0)
             return formats[i].make;
-    err_set(e, LATHE_USAGE, "export: --format: expected cu, c, torch or json, got '%.100s'", name);
+    err_set(e, LATHE_USAGE, "export: --format: expected cu, c, bundle, torch or json, got '%.100s'", name);
     return NULL;
 }
 
@@ -142,29 +144,37 @@ static status export_one(struct query *q, const struct export_args *args, make_f
 static status export_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct export_args *args = p;
-    bool driver = strcmp(args->format, "c") == 0;
-    make_function make = driver ? NULL : find_format(args->format, e);
-    if (!driver && !make)
+    bool driver = strcmp(args->format, "c") == 0, bundle = strcmp(args->format, "bundle") == 0;
+    make_function make = driver || bundle ? NULL : find_format(args->format, e);
+    if (!driver && !bundle && !make)
         return LATHE_USAGE;
+    if (args->name && (bundle || strcmp(args->format, "json") == 0))
+        return err_set(e, LATHE_USAGE, "export: --format %s has no launcher that --name would be the name of\nleave out --name",
+                       args->format);
     struct query *q;
     status s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
         return s;
-    s = driver ? export_c_files(q, &args->selection, args->trial, args->name, args->output, e)
-               : export_one(q, args, make, e);
+    if (driver)
+        s = export_c_files(q, &args->selection, args->trial, args->name, args->output, e);
+    else if (bundle)
+        s = export_bundle_file(q, &args->selection, args->trial, cli->version, args->output, e);
+    else
+        s = export_one(q, args, make, e);
     query_close(q);
     return s;
 }
 
 const struct command command_export = {
     .name = "export",
-    .summary = "writes the best configuration as CUDA source, as C, as a PyTorch module, or as JSON",
+    .summary = "writes the best configuration as CUDA source, as C, for liblathe, as a PyTorch module, or as JSON",
     .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
                "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
                "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
                "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each size and "
                "device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the nearest that "
                "the device can run, and never gives a wrong result.\n\n"
+               "--format bundle: the same as one file, which a program opens with liblathe (docs/liblathe.md).\n\n"
                "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
                "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
                "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "

@@ -1,190 +1,10 @@
-/* export_c_files.c: `lathe export --format c`: the best of each size and device of one operator, compiled, as a C source and
- * its header. */
+/* export_c_files.c: `lathe export --format c` and `--format bundle`: the files. */
 #include "base/mem.h"
-#include "cli/export_trials.h"
-#include "cli/report.h"
-#include <limits.h>
+#include "cli/export_set.h"
+#include "cli/output.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { OLDEST = 80 };                   /* the fallback's PTX is for that capability, or for the oldest tuned on */
-
-struct set {
-    struct export_trial **trials;       /* each where it was opened: their inputs point into them */
-    struct export_variant *variants;
-    int n, cap;
-    json_t *seen;                       /* "size on device" of those that are there */
-    json_t *left_out;                   /* kernels with GEMM steps */
-};
-
-static int note(const char *format, const char *what, const char *why)
-{
-    return fprintf(stderr, format, what, why);
-}
-
-/* --- which --- */
-
-static char *place(const json_t *trial)
-{
-    struct strbuf b = {0};
-    report_size(&b, json_object_get(trial, "size"));
-    sb_addf(&b, " on %s", tree_text(trial, "device"));
-    return sb_take(&b);
-}
-
-static status add_trial(struct set *set, struct query *q, int64_t id, const char *db, const char *name, struct err *e)
-{
-    struct export_trial *t = mem_zalloc(1, sizeof *t);
-    status s = export_trial_open(q, id, db, name, t, e);
-    if (s != LATHE_OK) {
-        mem_free(t);
-        return s;
-    }
-    if (!export_c_serves(t->in.kernel)) {
-        const char *kernel = t->in.kernel->name;
-        if (!json_object_get(set->left_out, kernel))
-            note("left out: kernel %s calls cuBLAS%s\n", kernel, ", which a program for the driver alone does not have");
-        json_object_set_new(set->left_out, kernel, json_true());
-        export_trial_close(t);
-        mem_free(t);
-        return LATHE_OK;
-    }
-    MEM_GROW(set->trials, set->n, set->cap);
-    set->trials[set->n++] = t;
-    char *where = place(t->trial);
-    json_object_set_new(set->seen, where, json_true());
-    mem_free(where);
-    return LATHE_OK;
-}
-
-/* `best`: the verified ones selected, the best first. The first of each size and device whose kernel can be in it. */
-static status add_best(struct set *set, struct query *q, const json_t *best, const struct selection *sel, const char *name,
-                       struct err *e)
-{
-    struct query_filter f;
-    status s = selection_filter(sel, &f, e);
-    for (size_t i = 0; i < json_array_size(best) && s == LATHE_OK; i++) {
-        const json_t *trial = json_array_get(best, i);
-        char *where = place(trial);
-        bool wanted = !json_object_get(set->seen, where) && !json_object_get(set->left_out, tree_text(trial, "kernel"));
-        mem_free(where);
-        if (wanted && !sel->campaign)
-            s = export_check_conditions(q, trial, &f, e);
-        if (wanted && s == LATHE_OK)
-            s = add_trial(set, q, tree_int(trial, "id"), sel->db, name, e);
-    }
-    return s;
-}
-
-static status same_operator(const json_t *best, struct err *e)
-{
-    for (size_t i = 1; i < json_array_size(best); i++) {
-        const json_t *a = json_array_get(best, 0), *b = json_array_get(best, i);
-        if (tree_int(a, "operator") == tree_int(b, "operator"))
-            continue;
-        if (strcmp(tree_text(a, "problem"), tree_text(b, "problem")) == 0)
-            return err_set(e, LATHE_USAGE, "there are results of different problems called %s\nchoose with --campaign or --trial",
-                           tree_text(a, "problem"));
-        return err_set(e, LATHE_USAGE, "there are results of several problems: %s and %s\nchoose with --problem",
-                       tree_text(a, "problem"), tree_text(b, "problem"));
-    }
-    return LATHE_OK;
-}
-
-static status find_trials(struct set *set, struct query *q, const struct selection *sel, int64_t trial, const char *name,
-                          struct err *e)
-{
-    int64_t id;
-    status s = export_choose(q, sel, trial, &id, e);        /* refuses options that do not go together; finds any */
-    if (s != LATHE_OK)
-        return s;
-    if (trial) {
-        s = add_trial(set, q, id, sel->db, name, e);
-    } else {
-        struct query_filter f;
-        json_t *best = NULL;
-        s = selection_filter(sel, &f, e);
-        if (s == LATHE_OK)
-            s = query_best(q, &f, &best, e);
-        if (s == LATHE_OK)
-            s = same_operator(best, e);
-        if (s == LATHE_OK)
-            s = add_best(set, q, best, sel, name, e);
-        json_decref(best);
-    }
-    if (s == LATHE_OK && set->n == 0)
-        s = err_set(e, LATHE_NOTHING, "every kernel selected calls cuBLAS, so none can be exported as C for the driver\n"
-                                      "`lathe export` without --format writes CUDA source");
-    return s;
-}
-
-/* --- compiled --- */
-
-/* An image; without one where the source does not compile for that GPU. */
-static status compile(const struct export_input *in, const char *arch, struct export_image *out, struct err *e)
-{
-    char *data = NULL, *why = NULL;
-    status s = export_image(in, arch, &data, &out->len, &why, e);
-    out->data = data;
-    if (why) {
-        struct strbuf what = {0};
-        sb_addf(&what, "kernel %s for %s", in->kernel->name, arch);
-        note("no image of %s: %s\n", sb_str(&what), why);
-        sb_free(&what);
-    }
-    mem_free(why);
-    return s;
-}
-
-/* Tuned on a GPU: a cubin, and PTX unless it is for that GPU alone (sm_90a). Tuned elsewhere: PTX. */
-static status compile_variant(struct export_variant *v, int ptx_sm, struct err *e)
-{
-    const struct target *t = v->in->target;
-    char arch[24];
-    status s = LATHE_OK;
-    bool gpu = strcmp(t->arch, "host") != 0 && !v->fallback;
-    if (gpu)
-        s = compile(v->in, t->arch, &v->cubin, e);
-    if (s != LATHE_OK || (gpu && t->arch[3 + strspn(t->arch + 3, "0123456789")]))
-        return s;
-    v->ptx_sm = gpu ? (int)t->limit[LIMIT_sm] : ptx_sm;
-    snprintf(arch, sizeof arch, "compute_%d", v->ptx_sm);
-    return compile(v->in, arch, &v->ptx, e);
-}
-
-static int oldest(const struct set *set)
-{
-    int sm = OLDEST;
-    for (int i = 0; i < set->n; i++) {
-        int of = (int)set->trials[i]->stored.target.limit[LIMIT_sm];
-        sm = of > 0 && of < sm ? of : sm;
-    }
-    return sm;
-}
-
-/* Fills set->variants, the fallback last; *n: how many have an image. */
-static status compile_all(struct set *set, const struct export_input *fallback, int *n, struct err *e)
-{
-    int sm = oldest(set);
-    status s = LATHE_OK;
-    set->variants = mem_zalloc((size_t)set->n + 2, sizeof *set->variants);
-    *n = 0;
-    for (int i = 0; i <= set->n && s == LATHE_OK; i++) {
-        struct export_variant *v = &set->variants[*n];
-        if (i == set->n && !fallback)
-            break;
-        *v = (struct export_variant){.in = i < set->n ? &set->trials[i]->in : fallback, .fallback = i == set->n};
-        s = compile_variant(v, sm, e);
-        *n += v->cubin.data || v->ptx.data;
-    }
-    if (s == LATHE_OK && (*n == 0 || set->variants[0].fallback))
-        s = err_set(e, LATHE_COMPILER, "none of the %d configurations compiles: what is said above says why", set->n);
-    return s;
-}
-
-/* --- files --- */
 
 /* The stem: a directory's is NAME in it; a .c or .h is cut off. */
 static char *stem_of(const char *output, const char *name)
@@ -198,75 +18,63 @@ static char *stem_of(const char *output, const char *name)
     return mem_printf("%.*s", (int)n, output);
 }
 
-static status write_files(const struct set *set, int n, const char *stem, struct err *e)
+static status write_files(const struct export_set *set, const char *stem, struct err *e)
 {
     struct strbuf header = {0}, source = {0};
     const char *slash = strrchr(stem, '/');
     char *h = mem_printf("%s.h", stem), *c = mem_printf("%s.c", stem), *include = mem_printf("%s.h", slash ? slash + 1 : stem);
-    status s = export_c(set->variants, n, include, &header, &source, e);
+    char *both = mem_printf("%s and %s", c, h);
+    status s = export_c(set->variants, set->nvariants, include, &header, &source, e);
     if (s == LATHE_OK)
         s = file_write_atomic(h, sb_str(&header), header.len, e);
     if (s == LATHE_OK)
         s = file_write_atomic(c, sb_str(&source), source.len, e);
-    if (s == LATHE_OK) {
-        fprintf(stderr, "wrote %s and %s: %d configuration%s%s\n", c, h, n - set->variants[n - 1].fallback,
-                n - set->variants[n - 1].fallback == 1 ? "" : "s",
-                set->variants[n - 1].fallback ? ", and a plain kernel for every other size" : "; sizes that these do not serve are refused");
-        for (int i = 0; i < set->n; i++) {
-            char *where = place(set->trials[i]->trial);
-            fprintf(stderr, "  trial %lld: kernel %s, %s\n", (long long)tree_int(set->trials[i]->trial, "id"),
-                    set->trials[i]->in.kernel->name, where);
-            mem_free(where);
-        }
-    }
+    if (s == LATHE_OK)
+        export_set_tell(set, both);
     mem_free(h);
     mem_free(c);
     mem_free(include);
+    mem_free(both);
     sb_free(&header);
     sb_free(&source);
     return s;
 }
 
-static void free_set(struct set *set)
-{
-    for (int i = 0; i < set->n + 1 && set->variants; i++) {
-        mem_free((char *)set->variants[i].cubin.data);
-        mem_free((char *)set->variants[i].ptx.data);
-    }
-    for (int i = 0; i < set->n; i++) {
-        export_trial_close(set->trials[i]);
-        mem_free(set->trials[i]);
-    }
-    mem_free(set->trials);
-    mem_free(set->variants);
-    json_decref(set->seen);
-    json_decref(set->left_out);
-}
-
-/* NOTE: a failure to make the fallback is no failure of the export: sizes are refused then. */
 status export_c_files(struct query *q, const struct selection *sel, int64_t trial, const char *name, const char *output,
                       struct err *e)
 {
-    struct set set = {.seen = json_object(), .left_out = json_object()};
-    struct export_fallback fallback = {0};
-    struct err why = {0};
-    int n = 0;
-    status s = output && strcmp(output, "-") != 0
-                   ? find_trials(&set, q, sel, trial, name, e)
-                   : err_set(e, LATHE_USAGE, "export: --format c writes two files\n-o NAME writes NAME.c and NAME.h");
-    if (s == LATHE_OK) {
-        bool have = export_fallback_open(&set.trials[0]->in, &fallback, &why) == LATHE_OK && export_c_serves(fallback.in.kernel);
-        char *usual = name ? mem_strdup(name) : mem_printf("lathe_%s", set.trials[0]->stored.problem->name);
-        char *stem = stem_of(output, usual);
-        if (!have)
-            note("no plain kernel for other sizes: %s%s\n", why.text[0] ? why.text : "the reference calls cuBLAS", "");
-        s = compile_all(&set, have ? &fallback.in : NULL, &n, e);
-        if (s == LATHE_OK)
-            s = write_files(&set, n, stem, e);
-        mem_free(usual);
-        mem_free(stem);
-    }
-    export_fallback_close(&fallback);
-    free_set(&set);
+    struct export_set set;
+    if (!output || strcmp(output, "-") == 0)
+        return err_set(e, LATHE_USAGE, "export: --format c writes two files\n-o NAME writes NAME.c and NAME.h");
+    status s = export_set_open(q, sel, trial, name, &set, e);
+    if (s != LATHE_OK)
+        return s;
+    char *usual = name ? mem_strdup(name) : mem_printf("lathe_%s", set.trials[0]->stored.problem->name);
+    char *stem = stem_of(output, usual);
+    s = write_files(&set, stem, e);
+    mem_free(usual);
+    mem_free(stem);
+    export_set_close(&set);
+    return s;
+}
+
+status export_bundle_file(struct query *q, const struct selection *sel, int64_t trial, const char *version,
+                          const char *output, struct err *e)
+{
+    struct export_set set;
+    struct strbuf bytes = {0};
+    bool to_file = output && strcmp(output, "-") != 0;
+    status s = to_file || !is_terminal(stdout)
+                   ? export_set_open(q, sel, trial, NULL, &set, e)
+                   : err_set(e, LATHE_USAGE, "export: --format bundle writes a binary file\n-o FILE.lathe writes it there");
+    if (s != LATHE_OK)
+        return s;
+    s = export_bundle(set.variants, set.nvariants, version, &bytes, e);
+    if (s == LATHE_OK)
+        s = to_file ? file_write_atomic(output, bytes.s, bytes.len, e) : out_text(bytes.s, bytes.len, e);
+    if (s == LATHE_OK && to_file)
+        export_set_tell(&set, output);
+    sb_free(&bytes);
+    export_set_close(&set);
     return s;
 }

@@ -78,6 +78,31 @@
     X(cuMemUnmap, cuMemUnmap, (CUdeviceptr address, size_t bytes))                                                     \
     X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc, size_t count))
 
+/* What a guest in another program's context calls (guest.h). */
+#define CUDA_GUEST_FUNCTIONS(X)                                                                                        \
+    X(cuGetErrorName, cuGetErrorName, (CUresult error, const char **text))                                             \
+    X(cuGetErrorString, cuGetErrorString, (CUresult error, const char **text))                                         \
+    X(cuCtxGetCurrent, cuCtxGetCurrent, (CUcontext * context))                                                         \
+    X(cuCtxGetDevice, cuCtxGetDevice, (CUdevice * device))                                                             \
+    X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (CUcontext context))                                                      \
+    X(cuCtxPopCurrent, cuCtxPopCurrent_v2, (CUcontext * context))                                                      \
+    X(cuCtxSetLimit, cuCtxSetLimit, (CUlimit limit, size_t value))                                                     \
+    X(cuDeviceGetName, cuDeviceGetName, (char *name, int size, CUdevice device))                                       \
+    X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))         \
+    X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                        \
+    X(cuModuleLoadData, cuModuleLoadData, (CUmodule * module, const void *image))                                      \
+    X(cuModuleUnload, cuModuleUnload, (CUmodule module))                                                               \
+    X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))            \
+    X(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))       \
+    X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))        \
+    X(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))          \
+    X(cuLaunchKernelEx, cuLaunchKernelEx,                                                                              \
+      (const CUlaunchConfig *config, CUfunction function, void **args, void **extra))
+
+/* The same of what drivers before CUDA 12 lack, beside CUDA_OPTIONAL_FUNCTIONS. */
+#define CUDA_GUEST_OPTIONAL_FUNCTIONS(X)                                                                               \
+    X(cuCtxGetId, cuCtxGetId, (CUcontext context, unsigned long long *id))
+
 /* Values that the driver's interface fixes, by their names in the documentation. */
 #define CUDA_RESULTS(X)                                                                                                \
     X(CUDA_SUCCESS, 0)                                                                                                 \

@@ -53,12 +53,11 @@ static CUresult lathe_ask(struct lathe_device *lathe, CUdevice device)
     return error;
 }
 
-/* The image of a variant that this device can run; -1: none. A cubin runs on its capability and on later ones of the same
- * generation. */
+/* The image of a variant that this device can run; -1: none. */
 static int lathe_image(const struct lathe_device *lathe, const struct lathe_variant *v)
 {
     const int sm = (int)lathe->limit[LATHE_sm];
-    if (v->cubin >= 0 && (v->exact ? sm == v->sm : sm / 10 == v->sm / 10 && sm >= v->sm)) return v->cubin;
+    if (v->cubin >= 0 && lathe_cubin_runs(v->sm, v->exact, sm)) return v->cubin;
     return v->ptx >= 0 && sm >= v->ptx_sm ? v->ptx : -1;
 }
 
@@ -85,7 +84,7 @@ static CUresult lathe_find(struct lathe_device *lathe, CUmodule module, int func
 static CUresult lathe_load(struct lathe_device *lathe, int variant, const char *name)
 {
     const struct lathe_variant *v = &lathe_variants[variant];
-    const int image = lathe_image(lathe, v), same = v->sm == (int)lathe->limit[LATHE_sm];
+    const int image = lathe_image(lathe, v);
     CUresult error = CUDA_SUCCESS;
     if (image < 0) return CUDA_SUCCESS;
     if (!lathe->module[image]) error = cuModuleLoadData(&lathe->module[image], lathe_images[image]);
@@ -100,7 +99,7 @@ static CUresult lathe_load(struct lathe_device *lathe, int variant, const char *
     }
     for (int i = 0; i < v->count && error == CUDA_SUCCESS; i++) error = lathe_find(lathe, lathe->module[image], v->first + i);
     if (error == CUDA_SUCCESS)
-        lathe->rank[variant] = v->fallback ? 5 : same && !strcmp(v->device, name) ? 1 : same ? 2 : v->sm ? 3 : 4;
+        lathe->rank[variant] = lathe_rank(v->fallback, v->sm, v->device, (int)lathe->limit[LATHE_sm], name);
     return error;
 }
 
@@ -129,26 +128,4 @@ static CUresult lathe_open(struct lathe_device *lathe)
     if (error == CUDA_SUCCESS && !some) error = CUDA_ERROR_NOT_SUPPORTED;
     if (error != CUDA_SUCCESS) lathe_close(lathe);
     return error;
-}
-
-/* How far a size is from the one tuned: the product of the dimensions' ratios, each at least 1. Its logarithm is the sum
- * of |log2 ratio|. */
-static double lathe_distance(const int64_t *tuned, const int64_t *size)
-{
-    double far = 1;
-    for (int i = 0; i < LATHE_DIMS; i++)
-        far *= size[i] > tuned[i] ? (double)size[i] / (double)tuned[i] : (double)tuned[i] / (double)size[i];
-    return far;
-}
-
-/* Whether a variant comes before another: those of the device's own capability before others, the fallback last; among
- * them the nearest size, then a device of the same name. */
-static int lathe_before(const struct lathe_device *lathe, int a, int b, const int64_t *size)
-{
-    const int rank_a = lathe->rank[a], rank_b = lathe->rank[b];
-    const int group_a = rank_a == 2 ? 1 : rank_a, group_b = rank_b == 2 ? 1 : rank_b;
-    const double far_a = lathe_distance(lathe_variants[a].size, size), far_b = lathe_distance(lathe_variants[b].size, size);
-    if (group_a != group_b) return group_a < group_b;
-    if (far_a < far_b || far_a > far_b) return far_a < far_b;
-    return rank_a < rank_b;
 }

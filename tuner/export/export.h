@@ -73,4 +73,8 @@ bool export_c_serves(const struct kernel *k);
 status export_c(const struct export_variant *v, int n, const char *header_name, struct strbuf *header, struct strbuf *source,
                 struct err *e);
 
+/* The same as a bundle for liblathe (model/bundle.h, docs/liblathe.md): what is printed there as C is here the specification
+ * itself, which the library evaluates. version: of this program. LATHE_USAGE: they are of different problems. */
+status export_bundle(const struct export_variant *v, int n, const char *version, struct strbuf *out, struct err *e);
+
 #endif

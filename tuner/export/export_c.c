@@ -8,6 +8,9 @@
 #include "export/export_c.h"
 #include <string.h>
 
+static const char ORDER[] = {
+#include "tuner/model/serve_order.h.inc"
+    , 0};
 static const char RUNTIME[] = {
 #include "tuner/export/c_runtime.h.inc"
     , 0};
@@ -84,20 +87,6 @@ static void print_literal(struct strbuf *b, const char *text)
     sb_add(b, "\"");
 }
 
-/* "kernel simt, BM=128 ..., tuned for M=128 N=... on NVIDIA H200 (sm_90a)" */
-static void variant_text(const struct export_variant *v, const struct exporter *x, struct strbuf *b)
-{
-    if (v->fallback) {
-        sb_add(b, "the plain kernel that serves every size");
-        return;
-    }
-    sb_addf(b, "kernel %s, ", x->k->name);
-    config_print(b, x->k, x->slots, x->in->choice);
-    sb_add(b, ", tuned for ");
-    problem_size_text(x->p, b);
-    sb_addf(b, " on %s (%s)", x->in->target->name, x->in->target->arch);
-}
-
 static bool persists(const struct exporter *x)
 {
     for (int i = 0; i < x->k->nsteps; i++) {
@@ -118,14 +107,14 @@ static void print_variants(struct c_export *c)
         const struct target *t = x->in->target;
         const char *names[EXPORT_MAX_FUNCTIONS];
         struct strbuf text = {0};
-        int count = export_functions(x, names), digits = (int)strspn(t->arch + 3, "0123456789");
-        variant_text(v, x, &text);
+        int count = export_functions(x, names);
+        export_variant_text(v, x, &text);
         sb_add(c->out, "    {");
         print_literal(c->out, sb_str(&text));
         sb_add(c->out, ",\n     ");
         print_literal(c->out, t->name);
         sb_addf(c->out, ", %lld, %d, %d, %d, %d, %d, %d, %d, %d, {", (long long)t->limit[LIMIT_sm], v->fallback, persists(x),
-                image_index(c, &v->cubin), t->arch[3 + digits] != 0, image_index(c, &v->ptx), v->ptx_sm, first, count);
+                image_index(c, &v->cubin), export_for_that_gpu_alone(t), image_index(c, &v->ptx), v->ptx_sm, first, count);
         for (int d = 0; d < x->p->ndims; d++) sb_addf(c->out, "%s%lld", d ? ", " : "", (long long)x->p->dims[d].value);
         sb_add(c->out, "}},\n");
         sb_free(&text);
@@ -147,25 +136,14 @@ bool export_c_serves(const struct kernel *k)
     return !export_has_gemm(k);
 }
 
-/* Whether two variants are of one operator: they share one list of parameters. */
-static bool alike(const struct problem *a, const struct problem *b)
-{
-    bool same = a->ndims == b->ndims && a->nscalars == b->nscalars && a->ntensors == b->ntensors;
-    for (int i = 0; i < a->ndims && same; i++) same = !strcmp(a->dims[i].name, b->dims[i].name);
-    for (int i = 0; i < a->nscalars && same; i++) same = !strcmp(a->scalars[i].name, b->scalars[i].name);
-    for (int i = 0; i < a->ntensors && same; i++)
-        same = !strcmp(a->tensors[i].name, b->tensors[i].name) && a->tensors[i].dtype == b->tensors[i].dtype;
-    return same;
-}
-
 static status open_all(struct c_export *c, struct err *e)
 {
     for (int i = 0; i < c->n; i++) {
         struct exporter *x = &c->x[i];
         status s = export_open(c->v[i].in, &export_driver, "//", c->out, x, e);
         if (s) return s;
-        if (!alike(c->x[0].p, x->p))
-            return err_set(e, LATHE_USAGE, "the results are of different problems called %s\nchoose with --campaign or --trial", x->p->name);
+        s = export_alike(c->x[0].p, x->p, e);
+        if (s) return s;
         if (i == 0) c->name = mem_strdup(x->function);
         mem_free((char *)x->function);
         x->function = mem_printf("%s_variant_%d", c->name, i);
@@ -190,6 +168,8 @@ static status print_source(struct c_export *c, const char *header, struct err *e
     print_images(c);
     c->out = file;
     print_constants(c);
+    sb_add(file, ORDER);
+    sb_add(file, "\n");
     sb_add(file, RUNTIME);
     sb_add(file, sb_str(&body));
     sb_free(&body);

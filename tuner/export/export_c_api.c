@@ -25,13 +25,14 @@ static void print_choose(struct c_export *c)
     print_size_params(x);
     sb_add(c->out, ")\n{\n    const int64_t lathe_size[LATHE_DIMS] = {");
     for (int d = 0; d < p->ndims; d++) sb_addf(c->out, "%s%s", d ? ", " : "", p->dims[d].name);
-    sb_add(c->out, "};\n    int lathe_best = -1;\n    for (int lathe_i = 0; lathe_i < LATHE_DIMS; lathe_i++)\n"
+    sb_add(c->out, "};\n    double lathe_least = 0;\n    int lathe_best = -1;\n    for (int lathe_i = 0; lathe_i < LATHE_DIMS; lathe_i++)\n"
                    "        if (lathe_size[lathe_i] < 1 || lathe_size[lathe_i] > INT_MAX) return -1;\n    for (int lathe_i = 0; lathe_i < LATHE_VARIANTS; lathe_i++) {\n"
-                   "        if (!lathe->rank[lathe_i]) continue;\n"
-                   "        if (lathe_best >= 0 && !lathe_before(lathe, lathe_i, lathe_best, lathe_size)) continue;\n"
+                   "        const double lathe_far = lathe_distance(lathe_variants[lathe_i].size, lathe_size, LATHE_DIMS);\n"
+                   "        if (!lathe->rank[lathe_i] || (lathe_best >= 0 && !lathe_before(lathe->rank[lathe_i], lathe_far,\n"
+                   "                lathe->rank[lathe_best], lathe_least))) continue;\n"
                    "        if (lathe_calls[lathe_i].run(lathe, lathe->function + lathe_variants[lathe_i].first, false, ");
     print_arguments(p, c->out, "0");
-    sb_add(c->out, ", 0, SIZE_MAX, 0) == CUDA_SUCCESS)\n            lathe_best = lathe_i;\n    }\n    return lathe_best;\n}\n");
+    sb_add(c->out, ", 0, SIZE_MAX, 0) == CUDA_SUCCESS)\n            lathe_best = lathe_i, lathe_least = lathe_far;\n    }\n    return lathe_best;\n}\n");
 }
 
 static void print_refusal(struct c_export *c)

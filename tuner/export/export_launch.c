@@ -7,6 +7,7 @@
  * so that none of those can hide them; what it calls is the name of no specification either (problem_read_names.c). */
 #include "base/mem.h"
 #include "export/internal.h"
+#include "model/serve.h"
 #include "model/source.h"
 #include <string.h>
 
@@ -102,14 +103,6 @@ void export_launcher_params(struct exporter *x)
             x->say->driver ? "CUstream" : "cudaStream_t");
 }
 
-bool export_let_is_compiled_in(const struct exporter *x, int let)
-{
-    char *macro = mem_printf("LATHE_LET_%s", x->k->lets[let].name);
-    bool found = source_has_word(x->k->source, macro);
-    mem_free(macro);
-    return found;
-}
-
 /* Sizes at which a macro of the source would have another value. */
 static void print_let_checks(struct exporter *x)
 {
@@ -117,7 +110,7 @@ static void print_let_checks(struct exporter *x)
     for (int l = 0; l < k->nlets; l++) {
         const struct value *tuned = &x->slots[k->first_let + l];
         if (x->known[k->first_let + l].type != VALUE_NONE || tuned->type == VALUE_FLOAT ||
-            !export_let_is_compiled_in(x, l))
+            !kernel_let_is_compiled_in(k, l))
             continue;
         sb_addf(x->out, "    if (%s != ", k->lets[l].name);
         if (tuned->type == VALUE_BOOL) sb_add(x->out, tuned->b ? "true" : "false");

@@ -7,39 +7,23 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "export/internal.h"
+#include "model/serve.h"
 #include <string.h>
 
 enum { DRAWS = 2000 };      /* until a kind of size is given up */
 
-/* Whether every let that the source was compiled with has the value that it had. slots: complete. */
-static bool same_lets(const struct exporter *x, const struct value *slots)
-{
-    for (int l = 0; l < x->k->nlets; l++) {
-        int slot = x->k->first_let + l;
-        if (export_let_is_compiled_in(x, l) && !value_equal(slots[slot], x->slots[slot])) return false;
-    }
-    return true;
-}
-
 /* Whether the configuration serves the size, with no more than `most_bytes` of memory. */
 static bool serves(const struct exporter *x, const int64_t *dim, int64_t most_bytes)
 {
-    const struct kernel *k = x->k;
-    struct value *slots = mem_alloc((size_t)(k->scope.count + 1) * sizeof *slots);
+    struct problem at = *x->p;
+    struct dim dims[EXPORT_MAX_DIMS];
     struct plan plan;
-    bool can = true;
-    memcpy(slots, x->slots, (size_t)k->scope.count * sizeof *slots);
-    for (int d = 0; d < x->p->ndims; d++) slots[d] = value_int(dim[d]);
-    for (int l = 0; l < k->nlets && can; l++) can = !expr_eval(k->lets[l].expr, slots, &slots[k->first_let + l], NULL);
-    for (int c = 0; c < k->nconstraints && can; c++)
-        can = k->constraints[c].search || (!expr_eval_bool(k->constraints[c].expr, slots, &can, NULL) && can);
     struct err ignored;
-    can = can && same_lets(x, slots) && !plan_build(x->p, k, slots, &plan, &ignored);
-    if (can) {
-        can = plan_bytes(&plan) <= most_bytes;
-        plan_free(&plan);
-    }
-    mem_free(slots);
+    for (int d = 0; d < at.ndims; d++) dims[d] = (struct dim){at.dims[d].name, dim[d]};
+    at.dims = dims;
+    if (serve_plan(&at, x->k, x->slots, x->in->target, &plan, &ignored)) return false;
+    bool can = plan_bytes(&plan) <= most_bytes;
+    plan_free(&plan);
     return can;
 }
 

@@ -112,8 +112,12 @@ void export_all_helpers(struct strbuf *b);
 void export_includes(struct exporter *x);
 bool export_has_gemm(const struct kernel *k);
 
-/* Whether the source has a let as a macro, so that it was compiled for its value at the size tuned. */
-bool export_let_is_compiled_in(const struct exporter *x, int let);
+/* export_variant.c. "kernel simt, BM=128 ..., tuned for M=128 N=... on NVIDIA H200 (sm_90a)" */
+void export_variant_text(const struct export_variant *v, const struct exporter *x, struct strbuf *b);
+/* Whether code for that architecture runs on that capability and no later one: "sm_90a". */
+bool export_for_that_gpu_alone(const struct target *t);
+/* LATHE_USAGE: they are of different operators: one list of arguments does not serve both. */
+status export_alike(const struct problem *a, const struct problem *b, struct err *e);
 
 /* export_sizes.c: up to EXPORT_SIZES different sizes that the configuration serves, dimensions in order; gives how many. */
 enum { EXPORT_SIZES = 8, EXPORT_MAX_DIMS = 16 };

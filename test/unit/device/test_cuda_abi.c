@@ -65,11 +65,12 @@ static void test_driver(void **state)
                "#define SAME(name, symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(name), "
                "CUresult args), "
                "#name);\n"
-               "CUDA_FUNCTIONS(SAME) CUDA_OPTIONAL_FUNCTIONS(SAME)\n");
+               "CUDA_FUNCTIONS(SAME) CUDA_OPTIONAL_FUNCTIONS(SAME) CUDA_GUEST_FUNCTIONS(SAME) CUDA_GUEST_OPTIONAL_FUNCTIONS(SAME)\n");
     sb_add(&b, "#if CUDA_VERSION >= 13000\n" /* the symbol is the current one, but for one that is newer than CUDA 12 */
                "#define SYMBOL(name, symbol, args) _Static_assert(!__builtin_strcmp(TEXT(name), #symbol) || "
                "!__builtin_strcmp(#symbol, \"cuEventElapsedTime\"), #name);\n"
-               "CUDA_FUNCTIONS(SYMBOL) CUDA_OPTIONAL_FUNCTIONS(SYMBOL)\n#endif\n");
+               "CUDA_FUNCTIONS(SYMBOL) CUDA_OPTIONAL_FUNCTIONS(SYMBOL) CUDA_GUEST_FUNCTIONS(SYMBOL)\n"
+               "CUDA_GUEST_OPTIONAL_FUNCTIONS(SYMBOL)\n#endif\n");
 #define SIZE(type) layout(&b, "sizeof(" #type ")", sizeof(type))
 #define OFFSET(type, member) layout(&b, "offsetof(" #type ", " #member ")", offsetof(type, member))
     SIZE(CUdevice);

@@ -13,6 +13,7 @@ typedef int CUdevice;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
+typedef struct CUctx_st *CUcontext;
 
 typedef enum {
     CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_INVALID_IMAGE = 200,
@@ -39,7 +40,9 @@ typedef enum {
 } CUlaunchAttributeID;
 typedef struct {
     CUlaunchAttributeID id;
-    struct {
+    char pad[4];
+    union {
+        char pad[64];
         struct { unsigned x, y, z; } clusterDim;
         int programmaticStreamSerializationAllowed;
         struct { void *base_ptr; size_t num_bytes; float hitRatio; CUaccessProperty hitProp, missProp; } accessPolicyWindow;
@@ -82,5 +85,19 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
                                 const cuuint64_t *extents, const cuuint64_t *strides, const cuuint32_t *box,
                                 const cuuint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+
+/* What the examples call beside that; liblathe's driver (test/unit/lib/host_driver.c) has them, driver.c has not. */
+CUresult cuInit(unsigned flags);
+CUresult cuGetErrorName(CUresult error, const char **text);
+CUresult cuDeviceGet(CUdevice *device, int number);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease(CUdevice device);
+CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuCtxSynchronize(void);
+CUresult cuMemAlloc(CUdeviceptr *at, size_t bytes);
+CUresult cuMemFree(CUdeviceptr at);
+CUresult cuMemsetD8(CUdeviceptr at, unsigned char value, size_t bytes);
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes);
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes);
 
 #endif
