@@ -56,7 +56,7 @@ sql() { sqlite3 lathe.db "$1"; }
     [ "$(lathe query --csv "SELECT count(*) FROM campaign" | tr -d '\r' | tail -1)" = 2 ]
 }
 
-@test "tune: a live line on a terminal, and colour only if it is wanted" {
+@test "tune: a live block on a terminal, and colour only if it is wanted" {
     command -v script >/dev/null || skip "no script(1) to make a terminal with"
     command="$LATHE_BIN $TUNE --db t.db"
     script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
@@ -65,6 +65,16 @@ sql() { sqlite3 lathe.db "$1"; }
     grep -q $'\033\[3[23]m' screen
     NO_COLOR=1 TERM=xterm script -qec "$command" /dev/null >screen </dev/null
     not grep -q $'\033\[3[23]m' screen
+    # the block is drawn over itself, has its lines, and is gone in the end; without UTF-8 nothing is beyond ASCII
+    LC_ALL=C TERM=xterm script -qec "$command --trials 8" /dev/null >screen </dev/null
+    grep -q $'\033\[2A' screen
+    grep -q 'trials  #*\.*  [0-9.e+]* a minute  .* left' screen
+    grep -q 'best .* ms.* plain BLOCK=' screen
+    grep -q 'ok [0-9]*  wrong [0-9]' screen || grep -q 'ok [0-9]*  compile [0-9]' screen
+    not grep -q '[^[:print:][:space:][:cntrl:]]' screen
+    [[ "$(tail -c 200 screen)" == *"next: lathe "* ]]
+    LC_ALL=C.UTF-8 TERM=xterm script -qec "$command --trials 8" /dev/null >screen </dev/null
+    grep -q $'\xe2\x96\x88' screen
     TERM=dumb script -qec "$command" /dev/null >screen </dev/null
     not grep -q $'\033' screen
 }

@@ -139,3 +139,23 @@ first() { awk -v lang="\`\`\`$1" '/^```/ { if (inside) exit; inside = $0 == lang
     lathe space ./spec.lua >said
     grep -q '^tiled ' said
 }
+
+@test "docs/write-a-strategy.md: thirty lines, tried and compared" {
+    first lua docs/write-a-strategy.md >coordinate.lua
+    [ "$(wc -l <coordinate.lua)" -le 30 ]
+    runs docs/write-a-strategy.md 5
+    # the page's scores are those of this program
+    local name page got
+    lathe compare --spaces test/data/recorded/pnpoly-RTX_3090.json.gz --strategies coordinate.lua,random,local --seeds 30 -o scored >.said
+    for name in random local coordinate.lua; do
+        page="$(awk -v name="$name" '$1 == name && NF == 10 { print $2; exit }' docs/write-a-strategy.md)"
+        got="$(awk -F, -v name="$name" '$1 == name && $2 == "pnpoly-RTX_3090" { printf "%.3f", $4 }' scored/scores.csv)"
+        if [ -z "$page" ] || [ "$page" != "$got" ]; then echo "$name: $got, the page has $page"; return 1; fi
+    done
+}
+
+@test "docs/first-campaign.md: from the doctor to the winner" {
+    runs docs/first-campaign.md 10
+    [ "$(sqlite3 lathe.db "SELECT count(*) FROM trial WHERE role = 'candidate'")" -eq 50 ]
+    [ -s winner.cu ]
+}

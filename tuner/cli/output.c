@@ -98,3 +98,9 @@ int terminal_columns(FILE *f)
         return w.ws_col;
     return 80;
 }
+
+int terminal_rows(FILE *f)
+{
+    struct winsize w;
+    return ioctl(fileno(f), TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
+}

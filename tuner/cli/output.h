@@ -23,5 +23,6 @@ bool out_reader_gone(void); /* stdout's reader has closed its end: stop making o
 bool is_terminal(FILE *f);     /* a terminal that understands cursor movement */
 bool wants_colour(FILE *f);    /* a terminal, and NO_COLOR is not set */
 int terminal_columns(FILE *f); /* 80 if it cannot be told */
+int terminal_rows(FILE *f);    /* 0 if it cannot be told */
 
 #endif

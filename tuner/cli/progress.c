@@ -1,10 +1,12 @@
 /* progress.c: the events of a campaign as lines.
  *
- * Invariant: whenever a whole line is printed, the live line is not on the screen. Only here do control characters
- * reach stderr, and only when `live`. */
+ * Invariant: whenever a whole line is printed, the live block (progress_live.c) is not on the screen. Only these two let
+ * control characters reach stderr, and only when `live`. */
 #include "cli/progress.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "cli/output.h"
+#include "cli/spark.h"
 #include "cli/table.h"
 #include <math.h>
 #include <string.h>
@@ -20,24 +22,23 @@ void progress_init(struct progress *p, FILE *out, bool quiet)
         .quiet = quiet,
         .live = is_terminal(out),
         .colour = wants_colour(out),
+        .utf8 = spark_utf8(),
         .columns = terminal_columns(out),
+        .rows = terminal_rows(out),
         .now = clock_seconds,
         .best = NAN,
+        .telemetry = {NAN, NAN, NAN, NAN, NAN, 0, false},
     };
     p->drawn_at = p->now();
 }
 
-static void erase(struct progress *p)
-{
-    if (p->line_open)
-        fputs("\r\033[K", p->out);
-    p->line_open = false;
-}
-
 void progress_end(struct progress *p)
 {
-    erase(p);
+    progress_erase(p);
     fflush(p->out);
+    mem_free(p->steps);
+    p->steps = NULL;
+    p->nsteps = p->steps_cap = 0;
 }
 
 enum shade { PLAIN, GOOD, BAD, FAINT };
@@ -48,7 +49,7 @@ static void say(struct progress *p, enum shade shade, const char *text)
     bool paint = p->colour && shade != PLAIN;
     struct strbuf b = {0};
     text_cut(&b, text, 0);
-    erase(p);
+    progress_erase(p);
     fprintf(p->out, "%s%s%s\n", paint ? start[shade] : "", sb_str(&b), paint ? "\033[0m" : "");
     fflush(p->out);
     sb_free(&b);
@@ -97,6 +98,11 @@ void progress_counts(struct strbuf *b, const struct campaign_progress *c)
     if (c->compiling || c->running)
         sb_addf(b, "  %d compiling, %d running", c->compiling, c->running);
     sb_add(b, "  ");
+    progress_time(b, c);
+}
+
+void progress_time(struct strbuf *b, const struct campaign_progress *c)
+{
     progress_duration(b, c->seconds);
     double left = seconds_left(c);
     if (c->phase && !strcmp(c->phase, "final")) {
@@ -108,25 +114,21 @@ void progress_counts(struct strbuf *b, const struct campaign_progress *c)
     }
 }
 
-/* The live line, or now and then a plain one. */
+/* The live block, or now and then a plain line. */
 static void counts(struct progress *p, const struct campaign_progress *c, bool force)
 {
     double now = p->now(), every = p->live ? LIVE_SECONDS : PLAIN_SECONDS;
     if (!force && now - p->drawn_at < every)
         return;
     p->drawn_at = now;
-    struct strbuf b = {0}, cut = {0};
-    progress_counts(&b, c);
     if (p->live) {
-        text_cut(&cut, sb_str(&b), p->columns > 20 ? p->columns - 1 : 20);
-        fprintf(p->out, "\r%s\033[K", sb_str(&cut));
-        fflush(p->out);
-        p->line_open = true;
-    } else {
-        say(p, PLAIN, sb_str(&b));
+        progress_draw(p, c);
+        return;
     }
+    struct strbuf b = {0};
+    progress_counts(&b, c);
+    say(p, PLAIN, sb_str(&b));
     sb_free(&b);
-    sb_free(&cut);
 }
 
 static void add_what(struct strbuf *b, const struct campaign_event *ev)
@@ -205,8 +207,13 @@ static void trial(struct progress *p, const struct campaign_event *ev)
     const struct result *r = ev->result;
     struct strbuf b = {0};
     bool best = r->outcome == OUTCOME_ok && (!ev->kernel || ev->kernel->eligible) && !(value_of(r) >= p->best);
-    if (best)
+    if (best) {
         p->best = value_of(r);
+        MEM_GROW(p->steps, p->nsteps, p->steps_cap);
+        p->steps[p->nsteps++] = (struct progress_step){ev->progress->trials, p->best};
+    }
+    if (!isnan(r->telemetry.sm_mhz) || !isnan(r->telemetry.power_w) || !isnan(r->telemetry.temperature_c))
+        p->telemetry = r->telemetry;
     if (ev->recorded) { /* it was told before */
         p->outcomes_seen |= 1u << r->outcome;
         return;
@@ -278,5 +285,5 @@ void progress_event(void *ctx, const struct campaign_event *ev)
     case CAMPAIGN_TICK:
         break;
     }
-    counts(p, ev->progress, p->live && !p->line_open && ev->kind != CAMPAIGN_TICK);
+    counts(p, ev->progress, p->live && !p->lines_open && ev->kind != CAMPAIGN_TICK);
 }

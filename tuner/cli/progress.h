@@ -1,34 +1,47 @@
 /* progress.h: what a running campaign shows on stderr.
  *
- * On a terminal: lines for what happens (a baseline, a new best, the first failure of each kind) and below them one
- * live line, redrawn at most five times a second. Elsewhere: the same lines, and one with the counts every ten seconds;
- * never a control character. */
+ * On a terminal: lines for what happens (a baseline, a new best, the first failure of each kind) and below them a live block
+ * of three or four lines, redrawn at most five times a second; on one of less than eight rows only its first line. Elsewhere:
+ * the same lines, and one with the counts every ten seconds; never a control character. */
 #ifndef LATHE_CLI_PROGRESS_H
 #define LATHE_CLI_PROGRESS_H
 
 #include "campaign/campaign.h"
 #include <stdio.h>
 
+struct progress_step { /* a new best */
+    int64_t trials;    /* how many had ended */
+    double value;
+};
+
 struct progress {
     FILE *out;
     bool quiet; /* nothing at all */
-    bool live, colour;
-    int columns;         /* of the terminal */
+    bool live, colour, utf8;
+    int columns, rows;   /* of the terminal; rows 0: not known */
     double (*now)(void); /* monotonic seconds */
 
-    double drawn_at;        /* of the live line, or of the last line of counts */
-    bool line_open;         /* the live line stands on the screen */
+    double drawn_at;        /* of the live block, or of the last line of counts */
+    int lines_open;         /* lines of the live block that stand on the screen */
     double best;            /* time, or energy where trials have one; NaN until a configuration was right */
     unsigned outcomes_seen; /* bit o: a trial with outcome o was told of */
+    struct telemetry telemetry; /* of the last trial that has any */
+    struct progress_step *steps;
+    int nsteps, steps_cap;
 };
 
 /* For stderr as it is. */
 void progress_init(struct progress *p, FILE *out, bool quiet);
 void progress_event(void *progress, const struct campaign_event *ev); /* struct campaign_request's on_event */
-void progress_end(struct progress *p);                                /* removes the live line */
+void progress_end(struct progress *p);                                /* removes the live block; frees what p holds */
 
 /* "37/100 trials  ok 29  best 4.913 ms (1.07x)  2 compiling, 1 running  12 s, about 20 s left" */
 void progress_counts(struct strbuf *b, const struct campaign_progress *c);
+/* "12 s, about 20 s left", the last part of it */
+void progress_time(struct strbuf *b, const struct campaign_progress *c);
+/* progress_live.c: the block as it is now; and away with it */
+void progress_draw(struct progress *p, const struct campaign_progress *c);
+void progress_erase(struct progress *p);
 /* "0.8 s", "42 s", "2 min 5 s", "1 h 3 min" */
 void progress_duration(struct strbuf *b, double seconds);
 

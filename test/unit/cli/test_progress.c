@@ -37,6 +37,8 @@ static void begin(struct fixture *x, bool live)
     progress_init(&x->p, x->f, false);
     x->p.live = live;
     x->p.columns = 60;
+    x->p.rows = 0;
+    x->p.utf8 = x->p.colour = false;
     x->p.now = test_clock;
     x->p.drawn_at = now;
     x->c = (struct campaign_progress){.budget_trials = 10, .best_ms = NAN, .baseline_ms = NAN, .device = "host"};
@@ -129,7 +131,8 @@ static void plain_counts(void **state)
     end(&x);
 }
 
-static void live_line(void **state)
+/* What the block says, as text: without the bar, whose columns are in test_spark.c. */
+static void live_block(void **state)
 {
     struct fixture x;
     begin(&x, true);
@@ -141,24 +144,70 @@ static void live_line(void **state)
         send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
     }
     int drawn = 0;
-    for (const char *s = x.text; (s = strchr(s, '\r')); s++)
+    for (const char *s = x.text; (s = strstr(s, "0/10 trials")); s++)
         drawn++;
     assert_true(drawn >= 4 && drawn <= 5);
-    assert_null(strchr(x.text, '\n'));
     size_t before = x.size;
-    trial(&x, 1, OUTCOME_ok, 4, "");                            /* a line, above a live line drawn anew */
-    assert_string_equal(x.text + before, "\r\033[Ktrial 1: best so far 4 ms: simt BM=32\n"
-                                         "\r1/10 trials  ok 1  1.0 s, about 9.0 s left\033[K");
+    trial(&x, 1, OUTCOME_ok, 4, "");                            /* a line, above a block drawn anew */
+    assert_string_equal(x.text + before, "\033[2A\r\033[Jtrial 1: best so far 4 ms: simt BM=32\n"
+                                         "\r1/10 trials  ##..................  60 a minute  1.0 s, a...\033[K\n"
+                                         "\rnothing right so far\033[K\n"
+                                         "\rok 1\033[K");
     before = x.size;
+    x.p.columns = 100;
     x.c.best_ms = 4;
+    x.c.baseline_ms = 5;
+    strcpy(x.c.best_kernel, "simt");
+    strcpy(x.c.best_config, "BM=32");
     x.c.compiling = 12;
     x.c.running = 1;
+    x.c.outcomes[OUTCOME_wrong] = 2;
+    x.r.telemetry.sm_mhz = 1980;
+    x.r.telemetry.power_w = 612.4;
+    x.r.telemetry.throttle_known = true;
+    x.r.telemetry.throttle_reasons = 4;
+    trial(&x, 2, OUTCOME_ok, 4.5, "");                          /* its telemetry is shown from the next block on */
     now += 1;
     send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
-    assert_string_equal(x.text + before, "\r1/10 trials  ok 1  best 4 ms  12 compiling, 1 running  1...\033[K");
+    assert_string_equal(x.text + before, "\033[2A\r2/10 trials  ####................  120 a minute  1.0 s, about 4.0 s left\033[K\n"
+                                         "\rbest 4 ms, 1.25x the baseline's speed (5 ms)  simt BM=32\033[K\n"
+                                         "\rok 2  wrong 2  |  12 compiling, 1 running\033[K\n"
+                                         "\r1980 MHz, 612 W, held down (power or heat)\033[K");
     before = x.size;
     progress_end(&x.p);
-    assert_string_equal(x.text + before, "\r\033[K");
+    assert_string_equal(x.text + before, "\033[3A\r\033[J");
+    end(&x);
+}
+
+/* The best after each part of the trials; colour; a terminal of few rows. */
+static void live_history(void **state)
+{
+    struct fixture x;
+    begin(&x, true);
+    x.p.utf8 = x.p.colour = true;
+    x.p.columns = 120;
+    x.c.seconds = 60;
+    x.c.budget_trials = 16;
+    strcpy(x.c.best_kernel, "simt");
+    for (int i = 1; i <= 16; i++) {
+        double ms = i < 3 ? NAN : i < 9 ? 8 : 4;
+        trial(&x, i, isnan(ms) ? OUTCOME_wrong : OUTCOME_ok, ms, "");
+        x.c.best_ms = ms;
+    }
+    x.p.columns = 60;
+    size_t before = x.size;
+    now += 1;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    assert_non_null(strstr(x.text + before, "\033[32mbest 4 ms    \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88"
+                                            "\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81"
+                                            "  simt \033[0m\033[K"));
+    before = x.size;
+    x.p.rows = 5;
+    now += 1;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    assert_non_null(strstr(x.text + before, "\033[2A\r16/16 trials"));
+    assert_null(strchr(x.text + before, '\n'));
+    assert_non_null(strstr(x.text + before, "\033[K\033[J"));   /* the lines below are gone */
     end(&x);
 }
 
@@ -205,8 +254,8 @@ static void remaining(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_lines), cmocka_unit_test(plain_counts), cmocka_unit_test(live_line),
-        cmocka_unit_test(quiet),       cmocka_unit_test(remaining),
+        cmocka_unit_test(plain_lines), cmocka_unit_test(plain_counts), cmocka_unit_test(live_block),
+        cmocka_unit_test(live_history), cmocka_unit_test(quiet),       cmocka_unit_test(remaining),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
