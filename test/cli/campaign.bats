@@ -79,6 +79,24 @@ sql() { sqlite3 lathe.db "$1"; }
     not grep -q $'\033' screen
 }
 
+@test "best, show: --csv; bars only on a terminal" {
+    split lathe best --csv
+    [ "$status" -eq 0 ]
+    [[ "$out" == id,campaign,number,kernel,configuration,* ]]
+    [ "$(wc -l <<<"$out")" -eq 4 ]
+    [ "$(lathe show 1 --csv | python3 -c 'import csv, sys; print(len(list(csv.reader(sys.stdin))))')" -eq $(($(lathe query --csv "SELECT count(*) FROM trial WHERE campaign_id = 1 AND number > 0" | tail -1) + 1)) ]
+    [[ "$(lathe show --csv)" == id,problem,size,* ]]
+    fails 2 "--csv and --json exclude each other" lathe best --csv --json
+    fails 2 "--csv and --json exclude each other" lathe show --csv --json
+    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
+    gunzip -c "$TREE/test/data/linear-h200.db.gz" >h200.db
+    LC_ALL=C.UTF-8 TERM=xterm script -qec "$LATHE_BIN show 3 --db h200.db" /dev/null >screen </dev/null
+    grep -q $'^best so far  \xe2\x96\x88' screen
+    LC_ALL=C TERM=xterm script -qec "$LATHE_BIN show 3 --db h200.db" /dev/null >screen </dev/null
+    grep -q '^best so far  9.586 to 5.161 ms, found by trial 169 of 900' screen
+    [ "$(lathe show 3 --db h200.db | grep '^best so far')" = "best so far  9.586 to 5.161 ms, found by trial 169 of 900" ]
+}
+
 @test "best: a table, and an array best first" {
     split lathe best
     [ "$status" -eq 0 ]

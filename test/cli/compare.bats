@@ -7,6 +7,16 @@ MILO="$DATA/convolution_milo-A100.t4.json.gz"
 
 compare() { "$LATHE_BIN" compare "$@"; }
 
+@test "on a terminal scores have bars, of # where the locale is not UTF-8" {
+    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
+    local command="$LATHE_BIN compare --spaces $PNPOLY --strategies random,gp --seeds 2 --quiet"
+    LC_ALL=C TERM=xterm script -qec "$command" /dev/null >screen </dev/null
+    grep -q '^gp .*##' screen
+    LC_ALL=C.UTF-8 TERM=xterm script -qec "$command" /dev/null >screen </dev/null
+    grep -q $'^gp .*\xe2\x96\x88' screen
+    not grep -q '0 to 1' <($command)
+}
+
 @test "random search scores about 0, local search more, and the difference is told from chance" {
     split compare --spaces "$PNPOLY" "$MILO" --strategies random,local --seeds 40 --json
     [ "$status" -eq 0 ]

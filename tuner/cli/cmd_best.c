@@ -12,7 +12,7 @@ struct best_args {
     struct selection selection;
     int64_t top;
     const char *objective, *pareto;
-    bool front, json;
+    bool front, json, csv;
 };
 
 static const struct option_row best_options[] = {
@@ -29,6 +29,7 @@ static const struct option_row best_options[] = {
      .help = "what to rank by: time, energy (default: with --campaign what that campaign looked for, else time)",
      .choices = "time|energy"},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, json), .help = "an array of trials, best first"},
+    {"csv", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, csv), .help = "the same with a header line (RFC 4180)"},
     {0},
 };
 
@@ -80,6 +81,8 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
         s = err_set(e, LATHE_USAGE, "--front is --pareto time,error: give one of them");
     if (s == LATHE_OK && front && args->objective)
         s = err_set(e, LATHE_USAGE, "--objective: a front is ranked by all that it is of");
+    if (s == LATHE_OK && args->json && args->csv)
+        s = err_set(e, LATHE_USAGE, "best: --csv and --json exclude each other\ngive one of them");
     if (s == LATHE_OK)
         s = parse_objective(args->objective, &f.objective, e);
     if (s == LATHE_OK)
@@ -102,6 +105,10 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
         s = selection_nothing(&args->selection, q, e);
     } else if (s == LATHE_OK && args->json) {
         s = out_json(best, e);
+    } else if (s == LATHE_OK && args->csv) {
+        struct strbuf b = {0};
+        report_csv(&b, best);
+        s = out_buffer(&b, e);
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         if (front)

@@ -5,6 +5,7 @@
 #include "cli/compare_args.h"
 #include "cli/compare_view.h"
 #include "cli/output.h"
+#include "cli/spark.h"
 #include "cli/signals.h"
 #include <errno.h>
 #include <string.h>
@@ -154,7 +155,7 @@ static status report(struct comparing *c, const struct compare_args *args, doubl
         comparison_scores_csv(&view, true, &b);
         s = out_buffer(&b, e);
     } else if (!s) {
-        comparison_text(&view, &b);
+        comparison_text(&view, is_terminal(stdout), spark_utf8(), &b);
         s = out_report(&b, e);
     }
     contest_result_free(&result);

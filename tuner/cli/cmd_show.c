@@ -4,10 +4,11 @@
 #include "cli/parse.h"
 #include "cli/report.h"
 #include "cli/select.h"
+#include "cli/spark.h"
 
 struct show_args {
     const char *campaign, *db;
-    bool all, json;
+    bool all, json, csv;
 };
 
 enum { TERMINAL_TRIALS = 30, BEST = 5 };
@@ -20,6 +21,7 @@ static const struct option_row show_options[] = {
     OPTION_DB(struct show_args, db),
     {"json", .kind = OPTION_FLAG, AT(json),
      .help = "an array of campaigns, or the campaign with all its trials in the order proposed"},
+    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the campaigns, or the campaign's trials, with a header line (RFC 4180)"},
     {0},
 };
 
@@ -27,6 +29,7 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
 {
     int columns = is_terminal(stdout) ? terminal_columns(stdout) : 0;
     report_campaign(b, c);
+    report_history(b, json_object_get(c, "trials"), columns && spark_utf8());
     if (json_array_size(best) + json_array_size(json_object_get(c, "baselines")) > 0) {
         sb_add(b, "\n");
         report_best(b, best, json_object_get(c, "baselines"), false);
@@ -48,6 +51,13 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
     }
 }
 
+static status out_csv(const json_t *rows, struct err *e)
+{
+    struct strbuf b = {0};
+    report_csv(&b, rows);
+    return out_buffer(&b, e);
+}
+
 static status show_one(struct query *q, int64_t id, const struct show_args *args, struct err *e)
 {
     json_t *campaign = NULL, *best = NULL;
@@ -59,6 +69,8 @@ static status show_one(struct query *q, int64_t id, const struct show_args *args
         return s;
     if (args->json) {
         s = out_json(campaign, e);
+    } else if (args->csv) {
+        s = out_csv(json_object_get(campaign, "trials"), e);
     } else {
         struct query_filter f = {.campaign = id, .top = BEST};
         s = query_best(q, &f, &best, e);
@@ -81,6 +93,8 @@ static status show_all(struct query *q, const struct show_args *args, struct err
         s = err_set(e, LATHE_NOTHING, "%.300s has no campaigns\nrun `lathe tune` first", args->db);
     if (s == LATHE_OK && args->json) {
         s = out_json(campaigns, e);
+    } else if (s == LATHE_OK && args->csv) {
+        s = out_csv(campaigns, e);
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         report_campaigns(&b, campaigns);
@@ -96,6 +110,8 @@ static status show_run(const struct cli *cli, void *p, struct err *e)
     int64_t id = 0;
     status s = args->campaign ? parse_count("CAMPAIGN", args->campaign, 1, INT64_MAX, &id, e) : LATHE_OK;
     struct query *q;
+    if (s == LATHE_OK && args->json && args->csv)
+        s = err_set(e, LATHE_USAGE, "show: --csv and --json exclude each other\ngive one of them");
     if (s != LATHE_OK || (s = query_open(args->db, &q, e)) != LATHE_OK)
         return s;
     s = args->campaign ? show_one(q, id, args, e) : show_all(q, args, e);

@@ -2,8 +2,11 @@
 #include "cli/compare_view.h"
 
 #include "base/mem.h"
+#include "cli/spark.h"
 #include <math.h>
 #include <stdlib.h>
+
+enum { BAR_COLUMNS = 10 };
 
 struct placed {
     double score;
@@ -52,7 +55,16 @@ static double per_second(const struct contest_standing *s)
     return s->seconds > 0 ? s->evaluations / s->seconds : NAN;
 }
 
-static void standings_text(const struct comparison *c, const int *order, struct strbuf *b)
+static void bar_cell(struct table *t, double score, bool utf8)
+{
+    struct strbuf b = {0};
+    sb_add(&b, "");
+    spark_bar(&b, score, BAR_COLUMNS, " ", utf8);
+    table_cell(t, sb_str(&b));
+    sb_free(&b);
+}
+
+static void standings_text(const struct comparison *c, const int *order, bool bars, bool utf8, struct strbuf *b)
 {
     struct table *t = table_new();
     table_column(t, "strategy", TABLE_LEFT, 0);
@@ -62,6 +74,8 @@ static void standings_text(const struct comparison *c, const int *order, struct 
                                          "evaluations/s"};
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(t, titles[i], TABLE_RIGHT, 0);
+    if (bars)
+        table_column(t, "0 to 1", TABLE_LEFT, 0);
     for (int i = 0; i < c->contest->nstrategies; i++) {
         const struct contest_standing *s = &c->result->standings[order[i]];
         double runs = 0;
@@ -78,6 +92,8 @@ static void standings_text(const struct comparison *c, const int *order, struct 
         cell(t, "%.0f", runs > 0 ? s->evaluations / runs : NAN);
         cell(t, "%.4f", per_evaluation(s));
         cell(t, "%.0f", per_second(s));
+        if (bars)
+            bar_cell(t, s->summary.mean, utf8);
     }
     table_print(t, b);
     table_free(t);
@@ -109,12 +125,12 @@ static void pairs_text(const struct comparison *c, const int *order, struct strb
     table_free(t);
 }
 
-void comparison_text(const struct comparison *c, struct strbuf *b)
+void comparison_text(const struct comparison *c, bool bars, bool utf8, struct strbuf *b)
 {
     int *order = comparison_order(c), done = 0;
     for (int i = 0; i < contest_count(c->contest); i++)
         done += c->contest->runs[i].done;
-    standings_text(c, order, b);
+    standings_text(c, order, bars, utf8, b);
     pairs_text(c, order, b);
     sb_addf(
         b,

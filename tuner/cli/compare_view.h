@@ -15,7 +15,8 @@ struct comparison {
 
 /* The strategies from the best score to the worst, those without one last: places in the contest's list; mem_free. */
 int *comparison_order(const struct comparison *c);
-void comparison_text(const struct comparison *c, struct strbuf *b);
+/* bars: with the scores as bars, of '#' or (utf8) of block elements. */
+void comparison_text(const struct comparison *c, bool bars, bool utf8, struct strbuf *b);
 json_t *comparison_json(const struct comparison *c);
 /* A row for each strategy and space, and one of all spaces (space "mean"). measured: with the columns that say how fast
  * the strategies were, which differ from one call to the next. */

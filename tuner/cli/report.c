@@ -114,13 +114,18 @@ static int decimals(const json_t *rows, const json_t *more, const char *key)
     return d < 1 ? 1 : d > 7 ? 7 : d;
 }
 
-static void number_cell(struct table *t, const json_t *row, const char *key, const char *fmt, int precision)
+static void scaled_cell(struct table *t, const json_t *row, const char *key, double scale, const char *fmt, int precision)
 {
-    double v = tree_number(row, key);
+    double v = scale * tree_number(row, key);
     char text[64] = "";
     if (!isnan(v))
         snprintf(text, sizeof text, fmt, precision, v);
     table_cell(t, text);
+}
+
+static void number_cell(struct table *t, const json_t *row, const char *key, const char *fmt, int precision)
+{
+    scaled_cell(t, row, key, 1, fmt, precision);
 }
 
 static void size_cell(struct table *t, const json_t *row)
@@ -171,11 +176,30 @@ static bool one_name_for_several(const json_t *rows, const json_t *more)
 /* Which of the descriptive columns a table of trials needs, and the decimals of its numbers. */
 struct trial_layout {
     bool problem, operator, size, device, tolerance, inputs, campaign, front;
-    int time, cold, sustained, energy, tflops;
+    int time, cold, sustained, energy, rate, gbps;
+    double rate_scale; /* of TFLOP/s: 1000 where all are so low that GFLOP/s are shown */
+    bool bandwidth;    /* so few FLOPs a byte that GB/s tell more */
 };
+
+enum { FEW_FLOPS_A_BYTE = 4 };
+#define LOW_TFLOPS 0.1
+
+static double largest(const json_t *rows, const json_t *more, const char *key)
+{
+    double most = NAN;
+    for (int part = 0; part < 2; part++) {
+        const json_t *array = part ? more : rows;
+        for (size_t i = 0; i < json_array_size(array); i++)
+            most = fmax(most, tree_number(json_array_get(array, i), key));
+    }
+    return most;
+}
 
 static struct trial_layout layout_of(const json_t *rows, const json_t *more)
 {
+    double tflops = largest(rows, more, "tflops"), gbps = largest(rows, more, "gbps");
+    bool low = tflops < LOW_TFLOPS;
+    int rate = decimals(rows, more, "tflops") - (low ? 3 : 0);
     return (struct trial_layout){
         .problem = !uniform(rows, more, "problem"),
         .operator = one_name_for_several(rows, more),
@@ -188,7 +212,10 @@ static struct trial_layout layout_of(const json_t *rows, const json_t *more)
         .cold = decimals(rows, more, "cold_ms"),
         .sustained = decimals(rows, more, "sustained_ms"),
         .energy = decimals(rows, more, "energy_mj"),
-        .tflops = decimals(rows, more, "tflops"),
+        .rate = rate < 1 ? 1 : rate,
+        .rate_scale = low ? 1000 : 1,
+        .gbps = decimals(rows, more, "gbps"),
+        .bandwidth = 1000 * tflops < FEW_FLOPS_A_BYTE * gbps,
     };
 }
 
@@ -216,7 +243,9 @@ static void best_row(struct table *t, const json_t *trial, const struct trial_la
     number_cell(t, trial, "sustained_ms", "%.*f", l->sustained);
     number_cell(t, trial, "energy_mj", "%.*f", l->energy);
     number_cell(t, trial, "speedup", "%.*fx", 2);
-    number_cell(t, trial, "tflops", "%.*f", l->tflops);
+    scaled_cell(t, trial, "tflops", l->rate_scale, "%.*f", l->rate);
+    if (l->bandwidth)
+        number_cell(t, trial, "gbps", "%.*f", l->gbps);
     number_cell(t, trial, "error", "%.*e", 1);
     if (l->front) {
         table_cell(t, tree_text(json_object_get(trial, "configuration"), "FORMAT"));
@@ -303,8 +332,12 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
     table_optional(t);
     table_column(t, "speed-up", TABLE_RIGHT, 0);
     table_optional(t);
-    table_column(t, "TFLOP/s", TABLE_RIGHT, 0);
+    table_column(t, l.rate_scale > 1 ? "GFLOP/s" : "TFLOP/s", TABLE_RIGHT, 0);
     table_optional(t);
+    if (l.bandwidth) {
+        table_column(t, "GB/s", TABLE_RIGHT, 0);
+        table_optional(t);
+    }
     table_column(t, "error", TABLE_RIGHT, 0);
     if (front) {
         table_column(t, "format", TABLE_LEFT, 0);

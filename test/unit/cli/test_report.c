@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "cli/report.h"
+#include "cli/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,6 +66,72 @@ static void front_table(void **state)
     assert_null(strstr(b.s, "format"));
     sb_free(&b);
     json_decref(front);
+}
+
+/* Where all rates are low they are GFLOP/s; where there are few FLOPs a byte, GB/s stand beside them. */
+static void low_rates(void **state)
+{
+    json_t *best = read(two);
+    struct strbuf b = {0};
+    json_object_set_new(json_array_get(best, 0), "tflops", json_real(0.0123));
+    json_object_set_new(json_array_get(best, 0), "gbps", json_real(19.68));
+    json_object_set_new(json_array_get(best, 1), "tflops", json_real(0.00456));
+    json_object_set_new(json_array_get(best, 1), "gbps", json_real(7.296));
+    report_best(&b, best, NULL, false);
+    assert_string_equal(b.s, "rank  trial  kernel    time ms  speed-up  GFLOP/s    GB/s    error  configuration\n"
+                             "   1     12  simt        4.913     1.08x   12.300  19.680  3.3e-06  BM=128 LAYOUT=padded ALPHA=0.1 T=true\n"
+                             "   2      7  epilogue   15.500         -    4.560   7.296        -\n");
+    sb_free(&b);
+    json_object_set_new(json_array_get(best, 0), "gbps", json_real(3));      /* more FLOPs a byte */
+    json_object_set_new(json_array_get(best, 1), "gbps", json_real(1));
+    report_best(&b, best, NULL, false);
+    assert_null(strstr(b.s, "GB/s"));
+    sb_free(&b);
+    json_decref(best);
+}
+
+static json_t *trial_of(const char *outcome, double ms)
+{
+    return json_pack("{s:s, s:s, s:b, s:f}", "outcome", outcome, "role", "candidate", "eligible", 1, "time_ms", ms);
+}
+
+static void history(void **state)
+{
+    json_t *trials = json_array();
+    struct strbuf b = {0};
+    json_array_append_new(trials, trial_of("wrong", 0.5));
+    for (int i = 2; i <= 80; i++) json_array_append_new(trials, trial_of("ok", i < 41 ? 8 : i == 41 ? 4 : 5));
+    report_history(&b, trials, false);
+    assert_string_equal(b.s, "best so far  8 to 4 ms, found by trial 41 of 80\n");
+    sb_free(&b);
+    report_history(&b, trials, true);
+    assert_int_equal(strncmp(b.s, "best so far  \xe2\x96\x88\xe2\x96\x88", 19), 0);
+    assert_non_null(strstr(b.s, "\xe2\x96\x88\xe2\x96\x81\xe2\x96\x81"));
+    assert_non_null(strstr(b.s, "\xe2\x96\x81  8 to 4 ms"));
+    assert_int_equal(text_width(b.s), 13 + 40 + 2 + (int)strlen("8 to 4 ms, found by trial 41 of 80") + 1);
+    sb_free(&b);
+    while (json_array_size(trials) > 9) json_array_remove(trials, 9);
+    report_history(&b, trials, true);
+    assert_int_equal(b.len, 0);                                  /* too few to say anything */
+    json_decref(trials);
+}
+
+static void csv_rows(void **state)
+{
+    json_t *rows = read("[{\"id\": 1, \"size\": {\"M\": 2, \"N\": 3}, \"seconds\": {\"load\": 0.5, \"all\": [1]}, \"reason\": \"a, \\\"b\\\"\","
+                        "  \"text\": \"x\", \"finals\": [1], \"ok\": true},"
+                        " {\"id\": null, \"late\": 1e-7, \"reason\": \"\", \"ok\": false}]");
+    struct strbuf b = {0};
+    report_csv(&b, rows);
+    assert_string_equal(b.s, "id,size,seconds_load,reason,ok,late\n"
+                             "1,M=2 N=3,0.5,\"a, \"\"b\"\"\",1,\n"
+                             ",,,,0,1e-07\n");
+    sb_free(&b);
+    json_decref(rows);
+    rows = json_array();
+    report_csv(&b, rows);
+    assert_int_equal(b.len, 0);
+    json_decref(rows);
 }
 
 static void mixed_table(void **state)
@@ -185,6 +252,7 @@ static void missing_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(low_rates), cmocka_unit_test(history), cmocka_unit_test(csv_rows),
         cmocka_unit_test(best_table),     cmocka_unit_test(front_table), cmocka_unit_test(mixed_table),        cmocka_unit_test(small_times),
         cmocka_unit_test(campaign_lines), cmocka_unit_test(reasons_and_trials), cmocka_unit_test(missing_keys),
         cmocka_unit_test(long_reasons),
