@@ -8,61 +8,10 @@
 #include "campaign/resume_impl.h"
 #include "device/dev.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TRIALS_AT_ONCE = 16 };   /* a device, as strategies are told; so that a seed does not depend on the compile workers */
-enum { DEFAULT_TRIALS = 100, TICK_MS = 200, COMPILE_SECONDS = 120 };
-
-/* Set by a signal handler, read between turns of the loop; a process runs one campaign at a time. */
-static atomic_int interrupt_flag;
-
-void campaign_interrupt(void)
-{
-    interrupt_flag = 1;
-    strategy_interrupt();
-}
-
-bool campaign_interrupted(void) { return interrupt_flag != 0; }
-
-void campaign_emit(struct campaign *c, struct campaign_event *ev)
-{
-    c->progress.seconds = clock_seconds() - c->started;
-    ev->campaign = c->id;
-    ev->progress = &c->progress;
-    if (c->request->on_event) c->request->on_event(c->request->ctx, ev);
-}
-
-void campaign_note(struct campaign *c, const char *fmt, ...)
-{
-    char text[2000];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_NOTE, .text = text});
-}
-
-bool campaign_must_stop(struct campaign *c)
-{
-    if (interrupt_flag) c->interrupted = true;
-    double limit = c->progress.budget_seconds;
-    return c->interrupted || c->device_gone || c->err.code || (limit > 0 && clock_seconds() - c->started > limit);
-}
-
-void campaign_forget_error(const struct campaign *c, struct verification *v)
-{
-    if (!c->blind) return;
-    v->frobenius = NAN;
-    v->frobenius_limit = 0;
-}
-
-static void on_tick(uv_timer_t *timer)
-{
-    struct campaign *c = timer->data;
-    if (c->id) campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_TICK});
-}
+enum { DEFAULT_TRIALS = 100 };
 
 /* --- opening --- */
 
@@ -155,7 +104,7 @@ static status run_search(struct campaign *c, struct err *e)
         double start = clock_seconds();
         status s = strategy_ask(c->strategy, &batch, &n, e);
         c->strategy_seconds += clock_seconds() - start;
-        if (s && interrupt_flag) {  /* the script itself was interrupted */
+        if (s && campaign_interrupted()) {  /* the script itself was interrupted */
             c->interrupted = true;
             return LATHE_OK;
         }
@@ -245,63 +194,6 @@ static void default_progress(struct campaign *c)
     if (!p->budget_trials && p->budget_seconds <= 0) p->budget_trials = DEFAULT_TRIALS;
 }
 
-/* The tensors and the exact outputs, on the check values too, are the least that a problem needs. */
-static status check_memory(const struct campaign *c, struct err *e)
-{
-    struct plan plan;
-    status s = plan_tensors(c->problem, &plan, e);
-    if (s) return s;
-    double references = problem_has_check(c->problem) ? 2 : 1;
-    double bytes = (double)plan_bytes(&plan), have = (double)c->target.limit[LIMIT_memory_bytes];
-    for (int i = 0; i < plan.ntensors; i++)
-        if (plan.buffers[i].role == PLAN_OUTPUT) bytes += (double)plan.buffers[i].count * references * sizeof(double);
-    plan_free(&plan);
-    if (have <= 0 || bytes <= have) return LATHE_OK;
-    struct strbuf size = {0};
-    problem_size_text(c->problem, &size);
-    err_set(e, LATHE_USAGE, "%s needs %.3g GiB of device memory at least, and %s allows %.3g GiB: choose a smaller size",
-            sb_str(&size), bytes / 1073741824.0, c->target.device, have / 1073741824.0);
-    sb_free(&size);
-    return e->code;
-}
-
-static int default_workers(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 2 ? (int)cores - 1 : 1;
-}
-
-/* Three quarters of the machine's memory, shared by the compilers; no less than any needs, as far as is known. */
-static int64_t memory_share(int workers)
-{
-    const int64_t LEAST = INT64_C(2) << 30;
-    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4 * 3 / workers;
-    return bytes > LEAST ? bytes : LEAST;
-}
-
-status campaign_open_workers(struct campaign *c, struct err *e)
-{
-    const struct campaign_request *r = c->request;
-    uv_loop_init(&c->loop);
-    uv_timer_init(&c->loop, &c->tick);
-    c->tick.data = c;
-    uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
-    c->loop_open = true;
-    status s = devices_open(c, e);
-    if (s) return s;
-    int workers = r->compile_workers > 0 ? r->compile_workers : default_workers();
-    struct compile_limits limits = {.cores_kept = c->ndevices,
-                                    .seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
-                                    .memory = r->compile_memory > 0 ? r->compile_memory : memory_share(workers)};
-    c->progress.devices = c->ndevices;
-    s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, limits, &c->farm, e);
-    if (s) return s;
-    snprintf(c->target.toolchain, sizeof c->target.toolchain, "%s", compile_farm_toolchain(c->farm));
-    for (int i = 0; i < c->ndevices; i++)
-        memcpy(c->devices[i].target.toolchain, c->target.toolchain, sizeof c->target.toolchain);
-    return check_memory(c, e);
-}
-
 static status open_all(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
@@ -320,42 +212,14 @@ static status open_all(struct campaign *c, struct err *e)
     return s;
 }
 
-static void close_loop(struct campaign *c)
-{
-    if (!c->loop_open) return;
-    uv_close((uv_handle_t *)&c->tick, NULL);
-    /* killed workers are reaped; one that cannot be (a hung driver) is left behind after two seconds */
-    for (double start = clock_seconds(); uv_loop_close(&c->loop) && clock_seconds() - start < 2;) {
-        uv_run(&c->loop, UV_RUN_NOWAIT);
-        clock_sleep(0.001);
-    }
-}
-
-void campaign_close_workers(struct campaign *c)
-{
-    devices_close(c);
-    compile_farm_close(c->farm);
-    close_loop(c);
-    bench_setup_free(&c->setup);
-}
-
-static void free_leaders(struct leader *list, int n)
-{
-    for (int i = 0; i < n; i++) {
-        mem_free(list[i].choice);
-        mem_free(list[i].image);
-    }
-    mem_free(list);
-}
-
 static void close_all(struct campaign *c)
 {
     strategy_close(c->strategy);
     entrants_close(c);
     campaign_close_workers(c);
     store_close(c->store);
-    free_leaders(c->leaders, c->nleaders);
-    free_leaders(c->measured_baselines, c->nmeasured_baselines);
+    leaders_free(c->leaders, c->nleaders);
+    leaders_free(c->measured_baselines, c->nmeasured_baselines);
     memo_free(&c->memo);
     sb_free(&c->differences);
     json_decref(c->earlier);
@@ -379,10 +243,10 @@ static status nothing_found(const struct campaign *c, struct err *e)
 status campaign_run(const struct campaign_request *r, struct campaign_summary *out, struct err *e)
 {
     struct campaign_request own = *r;
-    interrupt_flag = 0;
+    campaign_clear_interrupt();
     *out = (struct campaign_summary){0};
     if (r->recording) return campaign_replay(r, out, e);
-    if (own.compile_workers < 1) own.compile_workers = default_workers();
+    if (own.compile_workers < 1) own.compile_workers = campaign_default_workers();
     struct campaign *c = mem_zalloc(1, sizeof *c);
     c->request = &own;
     c->problem = r->problem;

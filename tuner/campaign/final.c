@@ -25,15 +25,13 @@ struct entry {
     struct figures *on;         /* one a device of the pool */
 };
 
-static bool on_gpu(const struct campaign *c) { return strcmp(c->target.arch, "host") != 0; }
-
 /* A burst is many launches, and each had the whole limit in its trial. */
 enum { LAUNCHES_PER_LIMIT = 8 };
 
 /* The budget of seconds is the search's: only the user ends a final early. */
 static bool interrupted(struct campaign *c) { return campaign_must_stop(c) && c->interrupted; }
 
-static int rounds(const struct campaign *c) { return on_gpu(c) ? 2 : 3; }
+static int rounds(const struct campaign *c) { return campaign_on_gpu(c) ? 2 : 3; }
 
 /* All entries are timed in one way, or their times could not be compared. */
 static bool any_short(const struct campaign *c)
@@ -49,58 +47,15 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
 {
     struct measure_options o = {.regime = regime, .incumbent_ms = NAN};
     if (regime == REGIME_SUSTAINED) {
-        o.run_seconds = on_gpu(c) ? 2 : 0.5;
+        o.run_seconds = campaign_on_gpu(c) ? 2 : 0.5;
     } else {
-        o.idle_seconds = on_gpu(c) ? 0.7 : 0;
-        o.launches = on_gpu(c) ? 25 : 7;
-        o.skip = on_gpu(c) ? 5 : 2;
+        o.idle_seconds = campaign_on_gpu(c) ? 0.7 : 0;
+        o.launches = campaign_on_gpu(c) ? 25 : 7;
+        o.skip = campaign_on_gpu(c) ? 5 : 2;
         o.retakes = 1;
     }
-    o.batches = on_gpu(c) && any_short(c);
+    o.batches = campaign_on_gpu(c) && any_short(c);
     return o;
-}
-
-static const struct entrant *entrant_of(const struct campaign *c, const struct kernel *k)
-{
-    for (int i = 0; i < c->nentrants; i++)
-        if (c->entrants[i].kernel == k) return &c->entrants[i];
-    for (int i = 0; i < c->nbaselines; i++)
-        if (c->baselines[i].kernel == k) return &c->baselines[i];
-    return NULL;
-}
-
-/* The leader's image; compiled again if it is not there: the campaign was resumed, or the cache was trimmed. */
-static status open_image(struct campaign *c, struct leader *l, struct value *slots, struct err *e)
-{
-    const struct entrant *x = entrant_of(c, l->kernel);
-    char **defines;
-    int n;
-    if (!x || !x->source || (l->image && file_exists(l->image))) return LATHE_OK;
-    status s = source_defines(l->kernel, slots, &defines, &n, e);
-    if (s) return s;
-    mem_free(l->image);
-    char *name = mem_printf("%s/%s.cu", c->problem->name, l->kernel->name);
-    s = campaign_compile(c, &(struct compile_job){.source = x->source, .name = name, .defines = defines, .ndefines = n},
-                         &l->image, e);
-    mem_free(name);
-    source_defines_free(defines, n);
-    if (s != LATHE_SPEC && s != LATHE_COMPILER) return s;
-    l->refused = true;
-    campaign_note(c, "final: trial %lld is out: %s", (long long)l->id, e->text);
-    return LATHE_OK;
-}
-
-status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e)
-{
-    *out = (struct evaluation){.checked = l->checked, .measure_inexact = l->baseline};
-    struct value *slots;
-    status s = trials_slots(c, l->kernel, l->choice, &slots, e);
-    if (s) return s;
-    s = plan_build(c->problem, l->kernel, slots, &out->plan, e);
-    if (!s) s = open_image(c, l, slots, e);
-    mem_free(slots);
-    out->image = mem_strdup(l->image);
-    return s;
 }
 
 static status open_entry(struct campaign *c, struct entry *x, struct err *e)
@@ -337,7 +292,7 @@ static void tell(struct campaign *c, struct entry *x, int rank)
     struct strbuf text = {0};
     struct value *slots;
     struct err e;
-    if (!trials_slots(c, x->leader->kernel, x->leader->choice, &slots, &e)) {
+    if (!campaign_slots(c, x->leader->kernel, x->leader->choice, &slots, &e)) {
         config_print(&text, x->leader->kernel, slots, x->leader->choice);
         mem_free(slots);
     }
@@ -382,7 +337,7 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
         if (!s && !l->baseline && !l->refused && !interrupted(c)) s = verify_entry(c, &entries[i], e);
     }
     if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
-    if (!s && (on_gpu(c) || c->request->objective == OBJECTIVE_ENERGY))
+    if (!s && (campaign_on_gpu(c) || c->request->objective == OBJECTIVE_ENERGY))
         s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);
     if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
     for (int i = 0; i < n; i++) close_entry(c, &entries[i]);

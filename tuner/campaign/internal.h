@@ -1,12 +1,13 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
- * Who does what: campaign.c opens everything in order and closes it; devices.c has the pool of devices; entrants.c finds
- * the kernels that take part; prepare.c makes the devices ready, also for verification.c, which has no store and no
- * strategy; trials.c takes configurations through compiling and a device, trial_end.c ends them; health.c tells a device
- * that fails from candidates that do; drift.c times a baseline again; resume.c has what was recorded, where a campaign goes
- * on; final.c measures the leaders again;
- * replay_campaign.c is all of that for a recording. Callbacks from the event loop only note what happened; every decision
- * is made between two turns of the loop, so nothing here is entered twice. */
+ * Who does what, each using those before it alone: events.c is what all say and ask; devices.c has the pool of devices;
+ * prepare.c makes them ready and compiles; entrants.c finds the kernels that take part; leaders.c makes what was found ready to
+ * be evaluated again; health.c tells a device that fails from candidates that do; drift.c times a baseline again; resume.c
+ * has what was recorded, where a campaign goes on; trial_end.c ends trials, trials.c takes configurations through compiling and a
+ * device; final.c measures the leaders again; workers.c has the loop, the devices and the compilers, also for verification.c, which
+ * has no store and no strategy; replay_campaign.c is all of that for a recording; campaign.c, on top, opens everything in
+ * order and closes it. Callbacks from the event loop only note what happened; every decision is made between two turns of
+ * the loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
 #define LATHE_CAMPAIGN_INTERNAL_H
 
@@ -14,6 +15,7 @@
 #include "campaign/memo.h"
 #include "trial/compile_farm.h"
 #include "trial/executor.h"
+#include <string.h>
 
 /* Seconds that a database is waited for which somebody else has locked, once there is something to lose. */
 enum { CAMPAIGN_PATIENCE = 600 };
@@ -109,17 +111,24 @@ struct campaign {
 /* replay_campaign.c: a campaign whose request has a recording. */
 status campaign_replay(const struct campaign_request *r, struct campaign_summary *out, struct err *e);
 
+/* events.c */
 void campaign_emit(struct campaign *c, struct campaign_event *ev);
 void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Where errors say nothing (c->blind): the error and its limit, which was judged by before, are taken out. */
 void campaign_forget_error(const struct campaign *c, struct verification *v);
 /* Interrupted, out of time, or the device is gone. */
 bool campaign_must_stop(struct campaign *c);
+void campaign_clear_interrupt(void);
+static inline bool campaign_on_gpu(const struct campaign *c)
+{
+    return strcmp(c->target.arch, "host") != 0;
+}
 
-/* The loop, the device worker, the compile workers, and whether the device has memory for the problem; closed also where
- * opening failed. */
+/* workers.c. The loop, the device workers, the compile workers, and whether the devices have memory for the problem; closed
+ * also where opening failed. */
 status campaign_open_workers(struct campaign *c, struct err *e);
 void campaign_close_workers(struct campaign *c);
+int campaign_default_workers(void);         /* compilers: a core each, less one */
 
 /* devices.c. request->device: "cuda:0,cuda:1", "cuda:all", "host,host"; NULL: dev_default(). Opens all (blocking).
  * LATHE_USAGE: no such device, one GPU twice, or devices of unlike kinds; LATHE_DEVICE: one cannot be opened. */
@@ -168,13 +177,15 @@ struct batch_item {
 };
 /* Runs every item to its end, several compiling while one is timed; obeys the budgets. */
 status trials_run(struct campaign *c, struct batch_item *items, int count, struct err *e);
-/* Fills a bound slot array for a configuration; mem_free it. */
-status trials_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
-                    struct err *e);
-struct measure_options campaign_trial_options(const struct campaign *c);
 
+/* leaders.c. Fills a bound slot array for a configuration; mem_free it. */
+status campaign_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
+                      struct err *e);
+/* How a trial is measured, and a baseline again during the search. */
+struct measure_options campaign_trial_options(const struct campaign *c);
 /* The leader's plan and image, ready to be evaluated; evaluation_free it also where this fails. */
 status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e);
+void leaders_free(struct leader *list, int n);
 
 /* health.c: notes how a trial on the device ended. */
 void health_note(struct pool_device *d, int64_t number, enum outcome outcome);

@@ -17,40 +17,6 @@ struct run {
     int count;
 };
 
-status trials_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
-                    struct err *e)
-{
-    *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof **slots);
-    kernel_slots_fixed(c->problem, k, &c->target, *slots);
-    status s = kernel_slots_config(k, choice, *slots, e);
-    if (s) {
-        mem_free(*slots);
-        *slots = NULL;
-    }
-    return s;
-}
-
-static bool on_gpu(const struct campaign *c) { return strcmp(c->target.arch, "host") != 0; }
-
-struct measure_options campaign_trial_options(const struct campaign *c)
-{
-    /* A CPU that others use too is never quiet: its times are wide and still worth comparing. */
-    bool gpu = on_gpu(c), energy = c->request->objective == OBJECTIVE_ENERGY;
-    return (struct measure_options){.regime = REGIME_TRIAL,
-                                    .min_samples = 5,
-                                    .max_samples = gpu ? 40 : 15,
-                                    .max_seconds = gpu ? 0.25 : 0.5,
-                                    .interval = gpu ? 0.005 : 0.05,
-                                    .unstable_above = gpu ? 0.25 : 0,
-                                    .incumbent_ms = c->progress.best_ms,
-                                    /* a slow one may take less power; a CPU's two samples say less */
-                                    .hopeless = energy ? 4 : gpu ? 1.25 : 2,
-                                    .batch_below_ms = gpu ? CAMPAIGN_BATCH_BELOW_MS : 0,
-                                    .cool_seconds = 0.05,
-                                    .retakes = 8,
-                                    .energy_seconds = energy ? 0.6 : 0};
-}
-
 /* --- stages --- */
 
 static void emit(struct trial *t, enum campaign_event_kind kind)
@@ -156,7 +122,7 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
     t->begun = clock_seconds();
     t->choice = config_copy(k, item->choice);
     result_init(&t->result);
-    status s = trials_slots(c, k, t->choice, &t->slots, e);
+    status s = campaign_slots(c, k, t->choice, &t->slots, e);
     if (s) goto done;
     struct strbuf text = {0};
     config_print(&text, k, t->slots, t->choice);

@@ -33,7 +33,7 @@ static status add_subject(struct verifying *v, const config_choice *choice, stru
     *s = (struct subject){.choice = config_copy(v->k, choice)};
     v->n++;
     result_init(&s->compiled);
-    status st = trials_slots(v->c, v->k, s->choice, &s->slots, e);
+    status st = campaign_slots(v->c, v->k, s->choice, &s->slots, e);
     if (st) return st;
     struct strbuf text = {0};
     config_print(&text, v->k, s->slots, s->choice);

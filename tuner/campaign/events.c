@@ -1,0 +1,50 @@
+/* events.c: what every file of this room says and asks: events and notes, and whether the campaign is to stop. */
+#include "base/clock.h"
+#include "campaign/internal.h"
+#include <math.h>
+#include <stdatomic.h>
+
+/* Set by a signal handler, read between turns of the loop; a process runs one campaign at a time. */
+static atomic_int interrupt_flag;
+
+void campaign_interrupt(void)
+{
+    interrupt_flag = 1;
+    strategy_interrupt();
+}
+
+bool campaign_interrupted(void) { return interrupt_flag != 0; }
+
+void campaign_clear_interrupt(void) { interrupt_flag = 0; }
+
+void campaign_emit(struct campaign *c, struct campaign_event *ev)
+{
+    c->progress.seconds = clock_seconds() - c->started;
+    ev->campaign = c->id;
+    ev->progress = &c->progress;
+    if (c->request->on_event) c->request->on_event(c->request->ctx, ev);
+}
+
+void campaign_note(struct campaign *c, const char *fmt, ...)
+{
+    char text[2000];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_NOTE, .text = text});
+}
+
+bool campaign_must_stop(struct campaign *c)
+{
+    if (interrupt_flag) c->interrupted = true;
+    double limit = c->progress.budget_seconds;
+    return c->interrupted || c->device_gone || c->err.code || (limit > 0 && clock_seconds() - c->started > limit);
+}
+
+void campaign_forget_error(const struct campaign *c, struct verification *v)
+{
+    if (!c->blind) return;
+    v->frobenius = NAN;
+    v->frobenius_limit = 0;
+}

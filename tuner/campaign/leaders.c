@@ -1,0 +1,90 @@
+/* leaders.c: a configuration as something that can be evaluated, also long after its trial: what the final measures again,
+ * what a device is checked with, and the baseline that is timed while the search goes on. */
+#include "base/mem.h"
+#include "campaign/internal.h"
+#include "model/source.h"
+#include <string.h>
+
+status campaign_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
+                    struct err *e)
+{
+    *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof **slots);
+    kernel_slots_fixed(c->problem, k, &c->target, *slots);
+    status s = kernel_slots_config(k, choice, *slots, e);
+    if (s) {
+        mem_free(*slots);
+        *slots = NULL;
+    }
+    return s;
+}
+
+struct measure_options campaign_trial_options(const struct campaign *c)
+{
+    /* A CPU that others use too is never quiet: its times are wide and still worth comparing. */
+    bool gpu = campaign_on_gpu(c), energy = c->request->objective == OBJECTIVE_ENERGY;
+    return (struct measure_options){.regime = REGIME_TRIAL,
+                                    .min_samples = 5,
+                                    .max_samples = gpu ? 40 : 15,
+                                    .max_seconds = gpu ? 0.25 : 0.5,
+                                    .interval = gpu ? 0.005 : 0.05,
+                                    .unstable_above = gpu ? 0.25 : 0,
+                                    .incumbent_ms = c->progress.best_ms,
+                                    /* a slow one may take less power; a CPU's two samples say less */
+                                    .hopeless = energy ? 4 : gpu ? 1.25 : 2,
+                                    .batch_below_ms = gpu ? CAMPAIGN_BATCH_BELOW_MS : 0,
+                                    .cool_seconds = 0.05,
+                                    .retakes = 8,
+                                    .energy_seconds = energy ? 0.6 : 0};
+}
+
+static const struct entrant *entrant_of(const struct campaign *c, const struct kernel *k)
+{
+    for (int i = 0; i < c->nentrants; i++)
+        if (c->entrants[i].kernel == k) return &c->entrants[i];
+    for (int i = 0; i < c->nbaselines; i++)
+        if (c->baselines[i].kernel == k) return &c->baselines[i];
+    return NULL;
+}
+
+/* The leader's image; compiled again if it is not there: the campaign was resumed, or the cache was trimmed. */
+static status open_image(struct campaign *c, struct leader *l, struct value *slots, struct err *e)
+{
+    const struct entrant *x = entrant_of(c, l->kernel);
+    char **defines;
+    int n;
+    if (!x || !x->source || (l->image && file_exists(l->image))) return LATHE_OK;
+    status s = source_defines(l->kernel, slots, &defines, &n, e);
+    if (s) return s;
+    mem_free(l->image);
+    char *name = mem_printf("%s/%s.cu", c->problem->name, l->kernel->name);
+    s = campaign_compile(c, &(struct compile_job){.source = x->source, .name = name, .defines = defines, .ndefines = n},
+                         &l->image, e);
+    mem_free(name);
+    source_defines_free(defines, n);
+    if (s != LATHE_SPEC && s != LATHE_COMPILER) return s;
+    l->refused = true;
+    campaign_note(c, "final: trial %lld is out: %s", (long long)l->id, e->text);
+    return LATHE_OK;
+}
+
+status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e)
+{
+    *out = (struct evaluation){.checked = l->checked, .measure_inexact = l->baseline};
+    struct value *slots;
+    status s = campaign_slots(c, l->kernel, l->choice, &slots, e);
+    if (s) return s;
+    s = plan_build(c->problem, l->kernel, slots, &out->plan, e);
+    if (!s) s = open_image(c, l, slots, e);
+    mem_free(slots);
+    out->image = mem_strdup(l->image);
+    return s;
+}
+
+void leaders_free(struct leader *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        mem_free(list[i].choice);
+        mem_free(list[i].image);
+    }
+    mem_free(list);
+}
