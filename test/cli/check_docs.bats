@@ -3,14 +3,14 @@
 load helper
 
 @test "each command is run in one folder, one that fails is told with what it said, and is the exit code" {
-    printf 'x\n\n```sh\nlathe space tiny --count >count\ngrep -q rows count   # of the one before\n```\n\n```sh gpu\nfalse\n```\n' >a.md
+    printf 'x\n\n```sh\nlathe space examples/softmax --count >count\ngrep -q rows count   # of the one before\n```\n\n```sh gpu\nfalse\n```\n' >a.md
     run "$TREE/scripts/check_docs" --marks none "$PWD/a.md"
     echo "$output"
     [ "$status" -eq 0 ]
     [[ "$output" == *"ok "*"a.md: grep -q rows count"*"2 commands, 0 failed"* ]]
     run "$TREE/scripts/check_docs" --marks gpu --keep kept "$PWD/a.md"
     [ "$status" -eq 1 ]
-    [[ "$output" == *"failed "*"a.md: false"*"2 commands, 1 failed (with: gpu)"* ]]
+    [[ "$output" == *"failed "*"a.md: false"*"3 commands, 1 failed (with: gpu)"* ]]
     [ -s kept/count ]
     run "$TREE/scripts/check_docs" --nosuch
     [ "$status" -eq 2 ]
