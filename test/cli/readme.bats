@@ -38,7 +38,7 @@ commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 
     local missing=0 f
     # kernels/rectified is the folder that docs/kernels.md tells the reader to make
     for f in $(grep -ohE '\]\([^)#]+\)|`(tuner|search|db|kernels|scripts|docs|test)/[A-Za-z0-9_./-]+`' README.md docs/*.md |
-        tr -d '`()' | sed 's/^]//' | grep -v '^kernels/rectified' | sort -u); do
+        tr -d '`()' | sed 's/^]//' | grep -v -e '^kernels/rectified' -e '^https:' | sort -u); do
         [ -e "$f" ] || [ -e "docs/$f" ] || { echo "no such file: $f"; missing=1; }
     done
     [ "$missing" = 0 ]

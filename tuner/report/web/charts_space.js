@@ -49,7 +49,7 @@ function parallelOption(c, kernel, parameters) {
   return {
     tooltip: { formatter: p => trialTip(c, shown[p.dataIndex]) },
     parallel: { left: 30, right: 46, top: narrow() ? 74 : 62, bottom: 20, axisExpandable: parameters.length > 14, axisExpandCenter: 6, axisExpandCount: 10, axisExpandWidth: 90,
-      parallelAxisDefault: { nameTextStyle: { color: ink, fontSize: 10 }, nameRotate: 35, nameGap: 12, axisLine: { lineStyle: { color: cssVar('--line') } }, axisTick: { show: false }, axisLabel: { color: ink, fontSize: 10 }, areaSelectStyle: { color: cssVar('--accent'), opacity: 0.25 } } },
+      parallelAxisDefault: { nameTextStyle: { color: ink, fontSize: 10 }, nameRotate: 35, nameGap: 12, axisLine: { lineStyle: { color: cssVar('--line') } }, axisTick: { show: false }, axisLabel: { color: ink, fontSize: 10, backgroundColor: cssVar('--card'), padding: [1, 2], borderRadius: 2 }, areaSelectStyle: { color: cssVar('--accent'), opacity: 0.25 } } },
     parallelAxis: parameters.map((p, k) => ({ dim: k, name: p.name, type: 'category', data: order[k].names })).concat([
       { dim: parameters.length, name: 'ms', type: high / low > 4 ? 'log' : 'value', logBase: 2, scale: true, min: low, max: high, axisLabel: { formatter: v => num(v, 3) } }]),
     visualMap: { show: false, dimension: parameters.length, min: Math.log(low), max: Math.log(high), seriesIndex: 0, inRange: { color: cssVar('--ramp').split(',') } },

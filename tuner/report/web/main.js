@@ -7,13 +7,23 @@ function tile(name, value, unit, of) {
   return h('div', { class: 'tile' }, h('dt', {}, name), h('dd', {}, value, unit ? h('small', {}, ' ' + unit) : null, of ? h('span', { class: 'of' }, of) : null))
 }
 
+/* Bytes first where there are fewer than four FLOPs to each; GFLOP/s where TFLOP/s would be thousandths. */
+function rateTile(tflops, gbps) {
+  const flops = tflops < 0.1 ? [num(1000 * tflops, 4), 'GFLOP/s'] : [num(tflops, 4), 'TFLOP/s']
+  const bytes = [num(gbps, 4), 'GB/s']
+  if (!(tflops > 0)) return gbps > 0 ? tile('Rate', ...bytes, null) : null
+  if (!(gbps > 0)) return tile('Rate', ...flops, null)
+  const [main, other] = 1000 * tflops < 4 * gbps ? [bytes, flops] : [flops, bytes]
+  return tile('Rate', ...main, other.join(' '))
+}
+
 function summary(c) {
   const w = c.best, col = c.col, first = c.firstBaseline
   const ok = c.candidates.filter(i => c.outcome(i) === 'ok').length
   const tiles = w >= 0 ? [
     tile('Best time', num(c.ms(w), 5), 'ms', col.cold_ms[w] > 0 ? 'cold, in the final' : 'median of ' + c.measurements(w).map(m => m.count)[0] + ' samples'),
     first >= 0 && c.speedup(w, first) > 0 ? tile('Speed-up', fixed(c.speedup(w, first), 3), '×', 'over ' + c.text('kernel', first)) : null,
-    c.tflops(w) > 0 ? tile('Rate', num(c.tflops(w), 4), 'TFLOP/s', c.gbps(w) > 0 ? num(c.gbps(w), 4) + ' GB/s' : null) : null,
+    rateTile(c.tflops(w), c.gbps(w)),
     c.ceiling > 0 ? tile('Of the roofline', percent(c.tflops(w) / c.ceiling), '', c.memoryBound() ? 'memory bound: ' + num(c.peakGbps, 4) + ' GB/s' : 'compute bound: ' + num(c.peakTflops, 3) + ' TFLOP/s float32') : null,
     Number.isFinite(col.error[w]) ? tile('Error', col.error[w].toExponential(1), '', 'relative Frobenius' + (first >= 0 && col.error[first] > 0 ? '; ' + c.text('kernel', first) + ' ' + col.error[first].toExponential(1) : '')) : null,
     col.sustained_ms[w] > 0 ? tile('Sustained', num(col.sustained_ms[w], 5), 'ms', 'back to back') : null,

@@ -5,14 +5,15 @@ const PAGE_ROWS = 50
 /* key, title, what it is worth when sorted, how it is shown; text: a text column */
 const TABLE_COLUMNS = [
   { key: 'id', title: 'Trial', get: (c, i) => c.col.id[i], show: x => String(x) },
-  { key: 'kernel', title: 'Kernel', text: true, get: (c, i) => c.text('kernel', i) },
-  { key: 'outcome', title: 'Outcome', text: true, get: (c, i) => c.outcome(i), element: (c, i) => badge(c.outcome(i)) },
   { key: 'rank', title: 'Rank', get: (c, i) => c.col.rank[i], show: x => num(x, 4) },
   { key: 'time', title: 'Time ms', get: (c, i) => c.col.time_ms[i], show: x => same(x, 5) },
+  { key: 'kernel', title: 'Kernel', text: true, get: (c, i) => c.text('kernel', i) },
+  { key: 'outcome', title: 'Outcome', text: true, get: (c, i) => c.outcome(i), element: (c, i) => badge(c.outcome(i)) },
   { key: 'cold', title: 'Cold ms', get: (c, i) => c.col.cold_ms[i], show: x => same(x, 5) },
   { key: 'sustained', title: 'Sustained ms', get: (c, i) => c.col.sustained_ms[i], show: x => same(x, 5) },
   { key: 'speedup', title: 'Speed-up', get: (c, i) => c.firstBaseline < 0 ? NONE : c.speedup(i, c.firstBaseline), show: x => Number.isFinite(x) ? fixed(x, 3) + '×' : '–' },
   { key: 'tflops', title: 'TFLOP/s', get: (c, i) => c.tflops(i), show: x => same(x, 4) },
+  { key: 'gbps', title: 'GB/s', get: (c, i) => c.gbps(i), show: x => same(x, 4) },
   { key: 'error', title: 'Error', get: (c, i) => c.col.error[i], show: x => Number.isFinite(x) ? x.toExponential(1) : '–' },
   { key: 'registers', title: 'Registers', get: (c, i) => c.col.registers[i], show: x => num(x) },
   { key: 'local', title: 'Local B', get: (c, i) => c.col.local_bytes[i], show: count },
