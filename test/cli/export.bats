@@ -59,6 +59,30 @@ builds() { # FILE [OPTION...]
     run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name linear_simt
     [ "$status" -eq 2 ]
     [[ "$stderr" == *"'linear_simt' is a name of the exported code"* ]]
+    for name in EOF errno stdin linux exp select main index malloc assert restrict asm float4 dim3 half std cuInit CUresult; do
+        run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name $name
+        [ "$status" -eq 2 ] || { echo "$name: $status"; return 1; }
+        [[ "$stderr" == "lathe: --name: '$name' is "* && "$stderr" == *"give the launcher another name"* ]] || { echo "$stderr"; return 1; }
+    done
+    fails 2 "has no launcher" lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --format json --name gemm
+}
+
+# What the headers have on this machine beyond what is refused would be seen here: `used` declares each identifier in their
+# text that export takes as a function of C's linkage.
+@test "--name: what is not refused is one that compilers take" {
+    command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
+    printf '#include <%s>\n' limits.h math.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h >headers.h
+    ${CC:-cc} -E -dM -D_GNU_SOURCE headers.h | sed -n 's/^#define \([A-Za-z][A-Za-z0-9_]*\) .*/\1/p' >macros
+    ${CC:-cc} -E -D_GNU_SOURCE headers.h | grep -oE '[A-Za-z][A-Za-z0-9_]* \(' | tr -d ' (' >functions
+    sort -u macros functions | shuf -n 60 --random-source="$BATS_TEST_DIRNAME/export.bats" >words
+    [ "$(wc -l <words)" -eq 60 ]
+    cp headers.h used.c
+    while read -r name; do
+        lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name "$name" >/dev/null 2>&1 || continue
+        echo "struct taken *$name(struct other *);" >>used.c
+    done <words
+    sed -i '/^#include <string.h>/a struct taken; struct other;' used.c
+    ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -fsyntax-only used.c
 }
 
 @test "--name: a word that stands in comments and file names only is free" {

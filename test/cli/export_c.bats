@@ -48,6 +48,17 @@ strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit
     [[ "$output" == *"1 configuration,"* ]]
 }
 
+@test "c: a directory that is to be made, and no name at all" {
+    exported --db "$BATS_FILE_TMPDIR/h200.db" --name gemm -o new/dir/
+    [ -s new/dir/gemm.c ] && [ -s new/dir/gemm.h ]
+    exported --db "$BATS_FILE_TMPDIR/h200.db" -o other/.c
+    [ -s other/lathe_linear.h ] && [ ! -e other/.h ]
+    exported --db "$BATS_FILE_TMPDIR/h200.db" -o .h
+    [ -s lathe_linear.c ] && [ ! -e .h ]
+    touch file
+    fails 7 "file" lathe export --format c --db "$BATS_FILE_TMPDIR/h200.db" -o file/
+}
+
 @test "c: the example is built where CUDA's headers are" {
     [ -e /usr/local/cuda/include/cuda.h ] && [ -e /usr/local/cuda/lib64/stubs/libcuda.so ] || skip "no CUDA toolkit here"
     exported --db "$BATS_FILE_TMPDIR/host.db" --problem linear --name gemm -o gemm
@@ -64,6 +75,8 @@ strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit
 @test "c: what cannot be exported is refused, and says why" {
     fails 2 "-o NAME writes NAME.c and NAME.h" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format c
     fails 2 "there are results of several problems" lathe export --db "$BATS_FILE_TMPDIR/host.db" --format c -o w
+    fails 2 "'EOF' is a name that the headers" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format c --name EOF -o w
+    fails 2 "'sem' is what functions of C's library begin with" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format c --name sem -o w
     run lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel epilogue --format c -o w
     [ "$status" -eq 1 ]
     [[ "$output" == *"left out: kernel epilogue calls cuBLAS"*"every kernel selected calls cuBLAS"* ]]

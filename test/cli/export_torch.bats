@@ -24,6 +24,13 @@ setup_file() {
     ${CC:-cc} -shared -fPIC -std=c11 -D_GNU_SOURCE -I"$TREE/tuner" -I"$TREE" -o libcuda.so.1 "$TREE/test/torch/libcuda.c"
 }
 
+@test "torch: a name that cannot be is refused before anything is compiled or said" {
+    split "$LATHE_BIN" export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt --format torch --name int -o w.py
+    [ "$status" -eq 2 ]
+    [[ "$errors" == "lathe: --name: 'int' is a word of C++"* ]]
+    [ ! -e w.py ]
+}
+
 # export OPTION...: w.py, which Python reads
 exported() {
     lathe export --format torch -o w.py "$@" 2>said
@@ -159,7 +166,7 @@ has() {
 }
 
 @test "formats: cu by default, and no others" {
-    fails 2 "export: --format: expected cu, c, torch or json, got 'python'" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format python
+    fails 2 "export: --format: expected cu, c, bundle, torch or json, got 'python'" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format python
     lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt --format cu -o a.cu
     lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt -o b.cu
     cmp a.cu b.cu

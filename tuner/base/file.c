@@ -164,6 +164,23 @@ static bool is_database(const char *path)
     return is;
 }
 
+/* Nor is what SQLite keeps beside one: the newest of its rows may be there alone. */
+static bool is_beside_database(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    size_t n = strlen(path);
+    bool beside = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !beside; i++) {
+        size_t end = strlen(endings[i]);
+        if (n <= end || strcmp(path + n - end, endings[i]))
+            continue;
+        char *database = mem_printf("%.*s", (int)(n - end), path);
+        beside = is_database(database);
+        mem_free(database);
+    }
+    return beside;
+}
+
 status file_write_atomic(const char *path, const void *data, size_t len, struct err *e)
 {
     struct stat st;
@@ -172,6 +189,10 @@ status file_write_atomic(const char *path, const void *data, size_t len, struct 
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return write_through(path, 0, data, len, e);
     char *target = realpath(path, NULL);        /* a link stays one; NULL: nothing is there yet */
+    if (is_beside_database(path) || (target && is_beside_database(target))) {
+        free(target);
+        return err_set(e, LATHE_IO, "%s: belongs to the database beside it, and is not overwritten: give another name", path);
+    }
     if (!target && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
         return write_through(path, O_CREAT, data, len, e);
     status s = replace(target ? target : path, data, len, e);

@@ -46,12 +46,28 @@ static status add_all_gpus(struct campaign *c, struct err *e)
     return s;
 }
 
+/* What no device's name is, told before anything is looked for. */
+static status check_word(const char *word, const char *list, struct err *e)
+{
+    static const char expected[] = "expected cuda:N, cuda:all or host, or several of them with a comma between (host,host: two "
+                                   "workers)";
+    if (!*word)
+        return err_set(e, LATHE_USAGE, "--device: '%.200s' lacks a name before or after a comma\n%s", list, expected);
+    if (!strncmp(word, "host:", 5))
+        return err_set(e, LATHE_USAGE, "--device: no device '%.100s': this machine's processor is host, without a number\n%s",
+                       word, expected);
+    return LATHE_OK;
+}
+
 static status read_list(struct campaign *c, const char *text, struct err *e)
 {
     char *list = mem_strdup(text), *rest = list, *word;
     status s = LATHE_OK;
     c->devices = mem_zalloc(MOST_DEVICES, sizeof *c->devices);
-    while (!s && (word = strsep(&rest, ","))) s = !strcmp(word, "cuda:all") ? add_all_gpus(c, e) : add_name(c, word, e);
+    while (!s && (word = strsep(&rest, ","))) {
+        s = check_word(word, text, e);
+        if (!s) s = !strcmp(word, "cuda:all") ? add_all_gpus(c, e) : add_name(c, word, e);
+    }
     mem_free(list);
     return s;
 }

@@ -129,7 +129,9 @@ static status export_one(struct query *q, const struct export_args *args, make_f
         s = export_trial_open(q, id, db, args->name, &t, e);
     if (s != LATHE_OK)
         return s;
-    s = make(q, &t.in, &source, e);
+    s = export_check_name(&t.in, false, e);
+    if (s == LATHE_OK)
+        s = make(q, &t.in, &source, e);
     if (s != LATHE_OK && s != LATHE_USAGE)
         err_prefix(e, "%.200s, trial %lld", db, (long long)id);
     if (s == LATHE_OK)

@@ -6,16 +6,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The stem: a directory's is NAME in it; a .c or .h is cut off. */
-static char *stem_of(const char *output, const char *name)
+/* The stem: a directory's, or that of one to be made (DIR/), is NAME in it; a .c or .h is cut off. To be freed. */
+static status stem_of(const char *output, const char *name, char **out, struct err *e)
 {
     struct stat st;
     size_t n = strlen(output);
-    if (stat(output, &st) == 0 && S_ISDIR(st.st_mode))
-        return path_join(output, name);
-    if (n > 2 && (!strcmp(output + n - 2, ".c") || !strcmp(output + n - 2, ".h")))
+    if (n >= 2 && (!strcmp(output + n - 2, ".c") || !strcmp(output + n - 2, ".h")))
         n -= 2;
-    return mem_printf("%.*s", (int)n, output);
+    bool named = n > 0 && output[n - 1] != '/';
+    if (named && (stat(output, &st) != 0 || !S_ISDIR(st.st_mode))) {
+        *out = mem_printf("%.*s", (int)n, output);
+        return LATHE_OK;
+    }
+    char *dir = named ? mem_strdup(output) : n ? mem_printf("%.*s", (int)n, output) : mem_strdup(".");
+    status s = dir_make(dir, e);
+    *out = s == LATHE_OK ? path_join(dir, name) : NULL;
+    mem_free(dir);
+    return s;
 }
 
 static status write_files(const struct export_set *set, const char *stem, struct err *e)
@@ -50,8 +57,10 @@ status export_c_files(struct query *q, const struct selection *sel, int64_t tria
     if (s != LATHE_OK)
         return s;
     char *usual = name ? mem_strdup(name) : mem_printf("lathe_%s", set.trials[0]->stored.problem->name);
-    char *stem = stem_of(output, usual);
-    s = write_files(&set, stem, e);
+    char *stem = NULL;
+    s = stem_of(output, usual, &stem, e);
+    if (s == LATHE_OK)
+        s = write_files(&set, stem, e);
     mem_free(usual);
     mem_free(stem);
     export_set_close(&set);

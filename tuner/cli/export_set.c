@@ -31,6 +31,12 @@ static status add_trial(struct export_set *set, struct query *q, int64_t id, con
         mem_free(t);
         return s;
     }
+    s = export_check_name(&t->in, true, e);
+    if (s != LATHE_OK) {
+        export_trial_close(t);
+        mem_free(t);
+        return s;
+    }
     if (!export_c_serves(t->in.kernel)) {
         const char *kernel = t->in.kernel->name;
         if (!json_object_get(set->left_out, kernel))

@@ -14,6 +14,10 @@ struct export_input {
     const char *name;                   /* of the launcher; NULL: lathe_<problem> */
 };
 
+/* LATHE_USAGE where in->name can be no launcher's name in what is exported of it; driver: as C for the driver. So that it can be
+ * known before anything is compiled: every export says the same. */
+status export_check_name(const struct export_input *in, bool driver, struct err *e);
+
 /* One self-contained .cu: provenance comment, parameters baked in, epilogue inlined, the kernels, an extern "C" launcher
  *     cudaError_t lathe_<problem>(const float *X, ..., float *Y, <dims as int64_t>, <scalars>, void *workspace,
  *                                size_t workspace_bytes, cudaStream_t stream)

@@ -37,6 +37,15 @@ static status print_lets(struct exporter *x, struct err *e)
     return LATHE_OK;
 }
 
+/* Before any formula: none is for a dimension of 0. */
+static void print_dim_checks(struct exporter *x, const char *refused)
+{
+    for (int i = 0; i < x->p->ndims; i++) {
+        const char *name = x->p->dims[i].name;
+        sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return %s;\n", name, name, refused);
+    }
+}
+
 /* Bytes of each workspace buffer at 256-byte boundaries. */
 static status print_layout(struct exporter *x, struct err *e)
 {
@@ -46,8 +55,7 @@ static status print_layout(struct exporter *x, struct err *e)
     export_dim_params(x);
     sb_add(x->out, ", size_t *lathe_start, size_t *lathe_bytes)\n{\n    size_t lathe_at = 0;\n");
     if (k->nworkspace) sb_add(x->out, "    double lathe_total = 0;\n");
-    for (int i = 0; i < x->p->ndims; i++)
-        sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return SIZE_MAX;\n", x->p->dims[i].name, x->p->dims[i].name);
+    print_dim_checks(x, "SIZE_MAX");
     status s = print_lets(x, e);
     for (int w = 0; w < k->nworkspace && !s; w++) {
         const struct tensor *t = &k->workspace[w];
@@ -149,8 +157,6 @@ static status print_constraints(struct exporter *x, const struct constraint *lis
 static status print_checks(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->k;
-    for (int i = 0; i < x->p->ndims; i++)
-        sb_addf(x->out, "    if (%s < 1 || %s > INT_MAX) return %s;\n", x->p->dims[i].name, x->p->dims[i].name, x->say->invalid);
     status s = x->say->driver ? print_constraints(x, k->requires, k->nrequires, e) : LATHE_OK;
     return s ? s : print_constraints(x, k->constraints, k->nconstraints, e);
 }
@@ -196,6 +202,7 @@ static status print_function(struct exporter *x, struct err *e)
     else print_runtime_head(x);
     sb_addf(x->out, "    %s lathe_error = %s;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", x->say->result, x->say->success, n,
             n);
+    print_dim_checks(x, x->say->invalid);
     status s = print_lets(x, e);
     if (!s) s = print_checks(x, e);
     if (!s) print_let_checks(x);

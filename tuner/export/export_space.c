@@ -7,6 +7,7 @@
  * of C's linkage is the same one in every namespace. */
 #include "base/mem.h"
 #include "export/internal.h"
+#include "model/c_names.h"
 #include "model/problem_read.h"
 #include "model/source.h"
 #include <ctype.h>
@@ -116,7 +117,14 @@ static bool code_has_word(const char *text, const char *word)
 /* What has the name already: a word of C++, one of the problem's names, or one of the code that the file will have. */
 static const char *used_as(const struct exporter *x, const char *name)
 {
+    static const char *const derived[] = {"iconv", "mq", "sem", "shm"};
     const char *use = strncmp(name, "lathe", 5) ? reserved_name(name) : NULL;
+    bool as_cuda = (!strncmp(name, "cu", 2) || !strncmp(name, "CU", 2)) && isupper((unsigned char)name[2]);
+    if (!use && (c_name_is_macro(name) || c_name_is_declared(name)))
+        use = "a name that the headers of C's library or of CUDA have already";
+    if (!use && as_cuda) use = "reserved (a name may not begin as CUDA's do)";
+    for (size_t i = 0; i < sizeof derived / sizeof *derived && !use && x->say->driver; i++)
+        if (!strcmp(name, derived[i])) use = "what functions of C's library begin with (NAME_open)";
     struct strbuf code = {0};
     struct err ignored;
     for (int i = 0; i < x->k->scope.count && !use; i++)
@@ -131,6 +139,15 @@ static const char *used_as(const struct exporter *x, const char *name)
         use = "a name of the exported code";
     sb_free(&code);
     return use;
+}
+
+status export_check_name(const struct export_input *in, bool driver, struct err *e)
+{
+    struct exporter x = {.say = driver ? &export_driver : &export_runtime, .in = in, .p = in->problem, .k = in->kernel};
+    status s = export_name(&x, e);
+    mem_free((char *)x.function);
+    mem_free((char *)x.space);
+    return s;
 }
 
 status export_name(struct exporter *x, struct err *e)

@@ -3,6 +3,7 @@
 #include "model/problem_read.h"
 
 #include "base/mem.h"
+#include "model/c_names.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +103,9 @@ status read_new_name(struct reader *r, const struct kernel *k, const json_t *j, 
     char *name = NULL;
     TRY(read_identifier(r, j, what, MAX_NAME, &name));
     const char *use = r->p->space_alone ? used_by_formulas(name) : reserved_name(name);
+    /* parameters are macros LATHE_NAME in code, and folded into it */
+    if (!use && !r->p->space_alone && strcmp(what, "a parameter") && c_name_is_macro(name))
+        use = "a macro of C's library";
     status s = LATHE_OK;
     if (use)
         s = read_fail(r, "'%s' cannot be %s's name: it is %s", name, what, use);

@@ -34,6 +34,9 @@ static char *exported(const char *config, const char *when)
     json_t *kernel = json_array_get(json_object_get(tree, "kernels"), 0);
     if (when)
         json_object_set_new(json_array_get(json_object_get(kernel, "steps"), 0), "when", json_string(when));
+    if (!json_object_get(kernel, "let"))      /* one that divides by a dimension, and is looked at */
+        json_object_set_new(kernel, "let", json_pack("[[s, s]]", "share", "1000 % M"));
+    json_array_append_new(json_object_get(kernel, "constraints"), json_pack("[s, s]", "share >= 0", "a remainder"));
     if (problem_from_json(tree, "test/specs/launch.lua", include, &p, &e) || target_named("sm_90a", &target, &e) ||
         config_from_text(&p->kernels[0], config, choice, &e))
         fail_msg("%s", e.text);
@@ -128,12 +131,24 @@ static void test_builds(void **state)
     builds(nvcc, exported(all, "M > 10"), "-c");
 }
 
+/* A formula may divide by a dimension: none is computed before all are known to be at least 1. */
+static void test_sizes_come_first(void **state)
+{
+    char *text = exported(all, NULL), *launcher = strstr(text, "extern \"C\" cudaError_t lathe_");
+    assert_non_null(launcher);
+    char *check = strstr(launcher, "    if (M < 1 || M > INT_MAX) return cudaErrorInvalidValue;"), *let = strstr(launcher, "    const int64_t ");
+    if (!check || !let || let < check)
+        fail_msg("the launcher begins:\n%.1500s", launcher);
+    mem_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_first_step_by_size),
+        cmocka_unit_test(test_sizes_come_first),
         cmocka_unit_test(test_builds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

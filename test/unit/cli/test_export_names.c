@@ -4,6 +4,7 @@
 #include "runtime/program.h"
 
 #include "device/find_lib.h"
+#include "model/c_names.h"
 #include "model/problem_read.h"
 #include <ctype.h>
 
@@ -31,7 +32,7 @@ static bool is_own(const char *word)
 static void add_word(struct words *w, const char *at, size_t n)
 {
     char *word = mem_printf("%.*s", (int)n, at);
-    bool known = n > MAX_NAME || reserved_name(word) || is_own(word) || dtype_parse(word) >= 0; /* LATHE_DTYPE_f16 */
+    bool known = n > MAX_NAME || reserved_name(word) || c_name_is_macro(word) || is_own(word) || dtype_parse(word) >= 0; /* LATHE_DTYPE_f16 */
     for (int i = 0; i < w->n && !known; i++)
         known = strcmp(w->word[i], word) == 0;
     if (!known && w->n < MOST_WORDS)

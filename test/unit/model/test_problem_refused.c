@@ -59,6 +59,8 @@ static void bad_problems(void **state)
         {"dims/1", "[\"max\", 3]", "'max' cannot be a dimension's name: it is a function of formulas"},
         {"dims/1", "[\"and\", 3]", "it is a word of formulas"},
         {"dims/1", "[\"int\", 3]", "it is a word of C++"},
+        {"dims/1", "[\"EOF\", 3]", "'EOF' cannot be a dimension's name: it is a macro of C's library"},
+        {"dims/1", "[\"linux\", 3]", "it is a macro of C's library"},
         {"dims/1", "[\"z\", 3]", "it is used by the code that lathe generates"},
         {"dims/1", "[\"LATHE_N\", 3]", "it is reserved"},
         {"dims/1", "[\"a_name_that_is_far_too_long_to_be_kept_anywhere_in_lathe\", 3]", "at most 47 are allowed"},
