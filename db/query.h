@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct query;
@@ -33,6 +34,7 @@ struct query_filter {
     int64_t trial;                      /* 0: any */
     int top;                            /* 0: all */
     enum query_objective objective;     /* query_best: what to rank by */
+    bool code;                          /* only what a kernel's source is known of: nothing imported or replayed */
     unsigned axes;                      /* query_front: which figures, bits 1 << enum query_axis; 0: time and error */
 };
 
@@ -41,7 +43,7 @@ struct query_filter {
  * Frobenius or null), max_abs, mismatches, speedup (over the campaign's first baseline, or null), tflops, gbps,
  * registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, operator (the id of
  * the first problem with its name, tensors, scalars, reference and epilogue: only then do times compare), size {dim: n},
- * device, tolerance {limit: value}, inputs, started; seconds has strategy, store and device too, and there are energy_mj
+ * device, device_kind, tolerance {limit: value}, inputs, started; seconds has strategy, store and device too, and there are energy_mj
  * and objective: null in a file before version 3. */
 
 /* Verified (outcome ok, eligible, role candidate) trials, best first: those with a final rank in their campaign are ranked

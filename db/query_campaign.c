@@ -9,7 +9,7 @@
 /* The plain keys of a campaign, in the order of this list; then ids, from which the rest is made.
  * A campaign that has not ended has lasted until its last trial ended. */
 static const char SELECT_CAMPAIGN[] =
-    "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, s.name AS strategy, "
+    "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, d.kind AS device_kind, s.name AS strategy, "
     "c.strategy_options AS options, c.seed AS seed, c.tolerance AS tolerance, c.inputs AS inputs, "
     "c.restrictions AS restrictions, "
     "c.state AS state, c.note AS note, c.created AS created, "
@@ -23,7 +23,7 @@ static const char SELECT_CAMPAIGN[] =
     "ORDER BY t.number DESC LIMIT 1) "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { PLAIN_KEYS = 16, BEST_COLUMN = 16, BASELINE_COLUMN = 17 };
+enum { PLAIN_KEYS = 17, BEST_COLUMN = 17, BASELINE_COLUMN = 18 };
 
 /* A seed is an integer; one that a 64-bit signed integer cannot hold is left as text. */
 static json_t *seed_json(const char *digits)

@@ -40,6 +40,7 @@ enum trial_kind { TRIAL_VALUE, TRIAL_BOOL, TRIAL_SECONDS, TRIAL_CONFIGURATION, T
     X("operator", "operator(problem_id)", VALUE)                                                                       \
     X("size", "campaign_id", SIZE)                                                                                     \
     X("device", "device", VALUE)                                                                                       \
+    X("device_kind", "(SELECT d.kind FROM device d WHERE d.id = device_id)", VALUE)                                    \
     X("tolerance", "tolerance", TREE)                                                                                  \
     X("inputs", "inputs", VALUE)                                                                                       \
     X("started", "started", VALUE)

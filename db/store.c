@@ -50,7 +50,7 @@ status store_statement(struct store *s, enum statement which, sqlite3_stmt **out
 
 double store_elapsed(const struct store *s)
 {
-    return s->campaign ? clock_seconds() - s->campaign_began : NAN;
+    return !s->campaign ? NAN : s->told_elapsed ? s->elapsed : clock_seconds() - s->campaign_began;
 }
 
 status store_run(struct store *s, enum statement which, const char *doing, const struct sql_value *v, int n,
@@ -317,7 +317,10 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
         st = json_text(c->problem->restrictions, 0, "the list of restrictions", &restrictions, e);
     if (st)
         return st;
-    problem_size_text(c->problem, &size);
+    if (c->size)
+        sb_add(&size, c->size);
+    else
+        problem_size_text(c->problem, &size);
     environment_text(&environment);
     process_identity(&coordinator);
     tolerance_json(&c->problem->tolerance, &tolerance);
@@ -339,6 +342,13 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
     sb_free(&tolerance);
     sb_free(&restrictions);
     sb_free(&coordinator);
+    const char *name;
+    json_t *value;
+    int position = 0;
+    json_object_foreach((json_t *)c->dims, name, value)
+        if (!st)
+            st = store_run(s, STATEMENT_campaign_dim_add, doing,
+                           SQL_VALUES(sql_int(*id), sql_text(name), sql_int(json_integer_value(value)), sql_int(position++)), e);
     for (int i = 0; !st && i < c->problem->ndims; i++)
         st = store_run(s, STATEMENT_campaign_dim_add, doing,
                        SQL_VALUES(sql_int(*id), sql_text(c->problem->dims[i].name), sql_int(c->problem->dims[i].value),
@@ -364,8 +374,15 @@ status store_campaign_begin(struct store *s, const struct campaign_record *c, in
         s->sourced = NULL;              /* of another problem */
         s->campaign = *id;
         s->campaign_began = clock_seconds();
+        s->told_elapsed = false;
     }
     return st;
+}
+
+void store_campaign_elapsed(struct store *s, double seconds)
+{
+    s->told_elapsed = true;
+    s->elapsed = seconds;
 }
 
 status store_campaign_device(struct store *s, int64_t campaign, int position, const char *name, const struct target *t,

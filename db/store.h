@@ -35,6 +35,8 @@ struct campaign_record {
     const char *request;                /* JSON: what else it was asked, for its resumption; may be NULL */
     uint64_t space_size;
     enum objective objective;
+    const char *size;                   /* as text, of a problem without dimensions; NULL: the problem's */
+    const json_t *dims;                 /* what `size` means: {name: n}; NULL: the problem's */
 };
 status store_campaign_begin(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e);
 /* Something that its numbers must be taken with; added to what was noted before. */
@@ -45,6 +47,9 @@ status store_campaign_phase(struct store *s, int64_t id, enum campaign_phase pha
 /* state: "finished", "interrupted", "failed" (running until then). note: why it failed; NULL leaves what
  * store_campaign_note said. */
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e);
+
+/* How long the campaign that was begun here has run, from now on: of what was not run here, but elsewhere. */
+void store_campaign_elapsed(struct store *s, double seconds);
 
 /* Device `position` (0, 1, ...) of the campaign, and what messages call it; again when it is resumed. */
 status store_campaign_device(struct store *s, int64_t campaign, int position, const char *name, const struct target *t,
@@ -90,6 +95,7 @@ struct trial_record {
     const struct value *slots;          /* complete for this configuration */
     const config_choice *choice;
     const char *image_key;              /* "" if it has none */
+    const char *started;                /* of one that was not run here, ISO 8601, "" where that is not known; NULL: now */
 };
 /* Records the trial as in flight. */
 status store_trial_begin(struct store *s, const struct trial_record *t, int64_t *id, struct err *e);

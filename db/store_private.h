@@ -106,6 +106,8 @@ struct store {
     sqlite3_stmt *statements[STATEMENT_COUNT];
     int64_t campaign;                   /* the last one begun here, 0: none */
     double campaign_began;              /* clock_seconds() then */
+    bool told_elapsed;                  /* ... but it has run for so long: */
+    double elapsed;
     const struct kernel *sourced;       /* the last kernel whose source was recorded, and its row; NULL: not known */
     int64_t source;
     bool together;                      /* between store_together_begin and _end: one transaction is open */

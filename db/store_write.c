@@ -82,7 +82,8 @@ static status add_trial(struct store *s, const struct trial_record *t, int64_t *
         store_run(s, STATEMENT_trial_add, "recording a trial",
                   SQL_VALUES(sql_int(t->campaign), sql_int(t->number), sql_text(k->baseline ? "baseline" : "candidate"),
                              sql_int(k->eligible && !k->baseline), sql_int(k->checked), sql_text(k->name), source,
-                             sql_text(sb_str(&text)), sql_text(t->image_key ? t->image_key : ""), sql_text(now)),
+                             sql_text(sb_str(&text)), sql_text(t->image_key ? t->image_key : ""),
+                             sql_text(t->started ? t->started : now)),
                   e);
     sb_free(&text);
     if (st)
@@ -169,6 +170,11 @@ static status add_verification(struct store *s, int64_t trial, const char *phase
                      e);
 }
 
+static struct sql_value size_or_null(int bytes)
+{
+    return bytes >= 0 ? sql_int(bytes) : sql_null();
+}
+
 static status end_trial(struct store *s, int64_t id, const struct result *r, struct err *e)
 {
     const struct resources *x = &r->resources;
@@ -180,7 +186,8 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
                           SQL_VALUES(sql_int(id), sql_text(outcome_name(r->outcome)), sql_text(r->reason),
                                      sql_real(timed ? r->time_ms : NAN), sql_real(r->samples.low),
                                      sql_real(r->samples.high), x->registers ? sql_int(x->registers) : sql_null(),
-                                     sql_int(x->local_bytes), sql_int(x->shared_static), sql_int(x->shared_dynamic),
+                                     size_or_null(x->local_bytes), size_or_null(x->shared_static),
+                                     size_or_null(x->shared_dynamic),
                                      x->occupancy > 0 ? sql_real(x->occupancy) : sql_null(), sql_real(stage->compile),
                                      sql_real(stage->load), sql_real(stage->verify), sql_real(stage->measure),
                                      sql_int(stage->compile_cached), sql_text(now), sql_real(stage->total),

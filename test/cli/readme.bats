@@ -13,7 +13,7 @@ commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 
     while IFS= read -r line; do
         # no GPU here: the campaigns are made small; everything else runs as written
         case $line in
-            "lathe compare"* | "lathe tune-strategy"*) line="${line/ test/ $TREE/test}" ;;
+            "lathe compare"* | "lathe tune-strategy"* | "lathe import"*) line="${line/ test/ $TREE/test}" ;;
             "lathe tune --resume"*) line="${line/--trials 400/--trials 6}" ;;
             "lathe tune"*cuda:all*) line="${line/cuda:all/host,host} --size M=8,N=16,K=32"; line="${line/--seconds 60/--trials 4}" ;;
             "lathe tune"*"--size"*) line="${line/--seconds 60/--trials 3} --device host" ;;

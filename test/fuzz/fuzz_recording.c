@@ -29,8 +29,36 @@ static void use_entry(const struct recording *r, const struct recorded *c)
         require(r->samples[c->first_sample + i] > 0);
 }
 
+/* Written in a form and read back it is the same, but for what the form does not hold. */
+static void write_and_read(const struct recording *r, enum recording_form f)
+{
+    struct strbuf text = {0};
+    struct recording *again;
+    struct err e = {0};
+    status s = recording_print(r, f, &text, &e);
+    if (s) {
+        require(s == LATHE_USAGE && f == RECORDING_CSV && e.text[0]);
+        sb_free(&text);
+        return;
+    }
+    require(recording_read_text(text.s, text.len, "again", &again, &e) == LATHE_OK);
+    require(again->nconfigs == r->nconfigs && again->nparams == r->nparams && again->nsamples <= r->nsamples);
+    uint64_t *a = recording_order(r), *b = recording_order(again);
+    for (uint64_t i = 0; i < r->nconfigs; i++) {
+        const struct recorded *x = &r->configs[a[i]], *y = &again->configs[b[i]];
+        require(x->outcome == y->outcome && x->nsamples == y->nsamples);
+        require(x->value_ms == y->value_ms || (isnan(x->value_ms) && isnan(y->value_ms)));
+    }
+    mem_free(a);
+    mem_free(b);
+    sb_free(&text);
+    recording_free(again);
+}
+
 static void use_recording(const struct recording *r)
 {
+    for (int f = 0; f < RECORDING_FORMS; f++)
+        write_and_read(r, (enum recording_form)f);
     struct recording_summary s;
     struct problem *p;
     struct replay *d;

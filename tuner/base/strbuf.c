@@ -63,6 +63,17 @@ char *sb_take(struct strbuf *b)
     return s;
 }
 
+void sb_csv(struct strbuf *b, const char *field)
+{
+    size_t n = strlen(field);
+    bool quote = field[strcspn(field, ",\"\r\n")] || (n && (strchr(" \t", field[0]) || strchr(" \t", field[n - 1])));
+    sb_add(b, quote ? "\"" : "");
+    for (const char *s = field; *s; s++)
+        sb_addn(b, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
+    if (quote)
+        sb_add(b, "\"");
+}
+
 void sb_free(struct strbuf *b)
 {
     mem_free(b->s);

@@ -20,6 +20,9 @@ const char *sb_str(const struct strbuf *b);         /* "" when empty; valid unti
 char *sb_take(struct strbuf *b);
 void sb_free(struct strbuf *b);
 
+/* Appends a field of CSV (RFC 4180), quoted where it has to be, or begins or ends with a blank. */
+void sb_csv(struct strbuf *b, const char *field);
+
 /* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a
  * directory, or a file over 256 MiB, is refused. */
 status file_read(const char *path, char **text, size_t *len, struct err *e);

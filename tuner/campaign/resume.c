@@ -155,6 +155,13 @@ static status check_running(const struct resumption *r, struct err *e)
     return err_set(e, LATHE_USAGE, "it is running, by another process: interrupt that first");
 }
 
+static status check_measured(const struct resumption *r, struct err *e)
+{
+    return strcmp(r->target.device, DEVICE_IMPORTED) ? LATHE_OK
+           : err_set(e, LATHE_USAGE, "it was imported: the tuner that it comes from would have to go on with it\n"
+                                     "`lathe tune --device 'replay:%.300s#%lld'` searches in what it recorded", r->db, (long long)r->id);
+}
+
 /* The file has to be there before it is opened for writing, which brings an older one up to date. */
 static status read_facts(struct resumption *r, struct err *e)
 {
@@ -182,6 +189,7 @@ status resumption_open(const char *db, int64_t id, struct resumption **out, stru
     if (!s) {
         s = check_running(r, e);
         if (!s) s = target_from_json(json_object_get(r->facts, "target"), &r->target, e);
+        if (!s) s = check_measured(r, e);
         if (!s) read_request(r);
         if (!s) s = read_problem(r, e);
         if (!s) s = read_recording(r, e);

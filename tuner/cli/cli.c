@@ -14,7 +14,7 @@ const char cli_about[] =
 const struct command *const *cli_commands(void)
 {
     static const struct command *const all[] = {
-        &command_tune,  &command_best,   &command_show,  &command_export, &command_report, &command_explain, &command_serve, &command_space,
+        &command_tune,  &command_best,   &command_show,  &command_export, &command_import, &command_report, &command_explain, &command_serve, &command_space,
         &command_check, &command_verify, &command_doctor, &command_query, &command_recording,
         &command_compare, &command_tune_strategy, &command_completion, &command_help, &command_version, NULL,
     };

@@ -25,7 +25,7 @@ struct command {
     status (*run)(const struct cli *cli, void *args, struct err *e);
 };
 
-extern const struct command command_tune, command_best, command_show, command_export, command_report, command_explain, command_serve, command_space, command_check, command_verify,
+extern const struct command command_tune, command_best, command_show, command_export, command_import, command_report, command_explain, command_serve, command_space, command_check, command_verify,
     command_doctor, command_query, command_recording, command_compare, command_tune_strategy, command_completion, command_help, command_version;
 
 /* argv[0] is the program's name. Runs a command; LATHE_USAGE for one that there is not. */

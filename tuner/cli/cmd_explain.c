@@ -170,7 +170,8 @@ static status print_all(const json_t *x, const struct explain_args *args, struct
     return out_report(&b, e);
 }
 
-/* The launches of a stored trial; a baseline of the library's has none of its own. */
+/* The launches of a stored trial; a baseline of the library's has none of its own. What was recorded elsewhere has none
+ * that are known. */
 static status plan_of(const json_t *provenance, struct stored *t, struct plan *plan, struct err *e)
 {
     status s = stored_open(provenance, "an explanation", t, e);

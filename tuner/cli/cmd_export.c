@@ -1,6 +1,7 @@
 /* cmd_export.c: `lathe export`: the best configuration, or one trial, in one of the formats of export/export.h. */
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/export_campaign.h"
 #include "cli/export_trials.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -19,14 +20,15 @@ static const struct option_row export_options[] = {
     {"trial", .arg = "ID", .kind = OPTION_COUNT, .offset = offsetof(struct export_args, trial), .min = 1,
      .help = "this trial, instead of the best of those selected"},
     {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu",
-     .choices = "cu|c|bundle|torch|json",
+     .choices = "cu|c|bundle|torch|json|t4|kernel-tuner|csv",
      .help = "cu: CUDA source with a launcher; c: a C source and header for the driver API, of several sizes and devices; "
              "bundle: the same as one file for liblathe; torch: a Python file with a ModelNew(nn.Module); json: all that is "
-             "known of it"},
+             "known of it. Of a whole campaign, for other tuners: t4, kernel-tuner, csv"},
     {"name", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, name),
      .help = "what the launcher is called; default: lathe_ and the problem's name"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
-     .help = "where to write it; - or nothing: standard output. --format c: FILE.c and FILE.h, or in the directory FILE"},
+     .help = "where to write it; - or nothing: standard output. --format c: FILE.c and FILE.h, or in the directory FILE. t4, "
+             "kernel-tuner, csv: compressed if FILE ends in .gz"},
     {0},
 };
 
@@ -99,12 +101,25 @@ static const struct {
     make_function make;
 } formats[] = {{"cu", make_cu}, {"torch", make_torch}, {"json", make_json}};
 
+enum { FORMATS = sizeof formats / sizeof *formats };
+
 static make_function find_format(const char *name, struct err *e)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    const char *names[FORMATS + 2 + RECORDING_FORMS];
+    int n = 0;
+    for (int i = 0; i < FORMATS; i++) {
         if (strcmp(formats[i].name, name) == 0)
             return formats[i].make;
-    err_set(e, LATHE_USAGE, "export: --format: expected cu, c, bundle, torch or json, got '%.100s'", name);
+        names[n++] = formats[i].name;
+    }
+    names[n++] = "c";
+    names[n++] = "bundle";
+    for (int f = 0; f < RECORDING_FORMS; f++)
+        names[n++] = recording_form_name((enum recording_form)f);
+    const char *near = nearest_word(name, names, n);
+    err_set(e, LATHE_USAGE,
+            "export: --format: expected cu, c, bundle, torch or json, or of a campaign t4, kernel-tuner or csv; got '%.100s'%s%s%s", name,
+            near ? "\ndid you mean '" : "", near ? near : "", near ? "'?" : "");
     return NULL;
 }
 
@@ -147,6 +162,9 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct export_args *args = p;
     bool driver = strcmp(args->format, "c") == 0, bundle = strcmp(args->format, "bundle") == 0;
+    int form = export_form(args->format);
+    if (form >= 0)
+        return export_campaign(&args->selection, args->trial, args->name, (enum recording_form)form, args->output, e);
     make_function make = driver || bundle ? NULL : find_format(args->format, e);
     if (!driver && !bundle && !make)
         return LATHE_USAGE;
@@ -169,7 +187,7 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
 
 const struct command command_export = {
     .name = "export",
-    .summary = "writes the best configuration as CUDA source, as C, for liblathe, as a PyTorch module, or as JSON",
+    .summary = "writes the best configuration as code, or a campaign for other tuners",
     .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
                "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
                "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
@@ -182,6 +200,8 @@ const struct command command_export = {
                "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "
                "operations compute what neither can serve, with a warning.\n\n"
                "--format json: one document with the trial, its campaign, device, plan, source and samples (docs/json.md).\n\n"
+               "--format t4, kernel-tuner, csv: all trials of one kernel of a campaign (--campaign N, default the newest; --kernel) in the "
+               "auto-tuning community's T4 format, as a cache of Kernel Tuner, or as a table. `lathe import` reads them.\n\n"
                "More, with what to type: docs/export.md.",
     .options = export_options,
     .args_size = sizeof(struct export_args),

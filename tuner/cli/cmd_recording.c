@@ -1,5 +1,6 @@
 /* cmd_recording.c: `lathe recording`: what a recording holds, and the facts that scores of strategies are made from. */
 #include "cli/cli.h"
+#include "cli/export_campaign.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "replay/recording.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 struct recording_args {
-    const char *file, *kernel, *output;
+    const char *file, *kernel, *output, *format;
     bool json;
 };
 
@@ -18,7 +19,9 @@ static const struct option_row recording_options[] = {
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, kernel),
      .help = "of a campaign's kernels (default: the only one)"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, output),
-     .help = "write it as T4 results; compressed if FILE ends in .gz"},
+     .help = "write it, too; compressed if FILE ends in .gz"},
+    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, format), .initial = "t4", .choices = "t4|kernel-tuner|csv",
+     .help = "what it is written as: t4 (T4 results), kernel-tuner (a cache of Kernel Tuner), csv"},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct recording_args, json), .help = "one JSON object"},
     {0},
 };
@@ -116,18 +119,31 @@ static void recording_text(const struct recording *r, const struct recording_sum
     recording_notes(r, b);
 }
 
+static status unknown_form(const char *name, struct err *e)
+{
+    const char *names[RECORDING_FORMS];
+    for (int f = 0; f < RECORDING_FORMS; f++)
+        names[f] = recording_form_name((enum recording_form)f);
+    const char *near = nearest_word(name, names, RECORDING_FORMS);
+    return err_set(e, LATHE_USAGE, "recording: --format: expected t4, kernel-tuner or csv, got '%.100s'%s%s%s", name,
+                   near ? "\ndid you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 static status recording_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct recording_args *args = p;
     struct recording *r;
     struct recording_summary summary;
     struct strbuf b = {0};
+    int form = export_form(args->format);
+    if (form < 0)
+        return unknown_form(args->format, e);
     status s = recording_open(args->file, args->kernel, &r, e);
     if (s != LATHE_OK)
         return s;
     recording_summarise(r, &summary);
     if (args->output)
-        s = recording_write_t4(r, args->output, e);
+        s = recording_write(r, (enum recording_form)form, args->output, e);
     if (s == LATHE_OK && args->json) {
         json_t *j = recording_json(r, &summary);
         s = j ? out_json(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
@@ -145,7 +161,7 @@ const struct command command_recording = {
     .name = "recording",
     .summary = "says what a recording of a tuner holds",
     .details =
-        "Reads Kernel Tuner's caches, T4 results, KTT's output and lathe's databases, as `lathe tune --device "
+        "Reads Kernel Tuner's caches, T4 results, KTT's output, CSV and lathe's databases, as `lathe tune --device "
         "replay:FILE` does. A trial's cost is its compile, validation, framework, recorded strategy and run times.",
     .options = recording_options,
     .args_size = sizeof(struct recording_args),

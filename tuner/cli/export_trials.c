@@ -77,7 +77,12 @@ status export_choose(struct query *q, const struct selection *sel, int64_t trial
         return s;
     f.top = 1;
     json_t *best = NULL;
-    s = query_best(q, &f, &best, e);
+    for (int code = !sel->campaign && !sel->device; code >= 0 && s == LATHE_OK && !json_array_size(best); code--) {
+        json_decref(best);
+        best = NULL;
+        f.code = code;          /* what was recorded elsewhere if there is nothing else: it is said why that is no code */
+        s = query_best(q, &f, &best, e);
+    }
     if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
         s = selection_nothing(sel, q, e);
     else if (s == LATHE_OK)

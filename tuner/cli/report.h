@@ -19,6 +19,8 @@ void report_tolerance(struct strbuf *b, const json_t *tolerance);
 /* "BM=128 BN=64" from {name: value}, in the object's order. */
 void report_configuration(struct strbuf *b, const json_t *configuration);
 
+/* Of a trial or a campaign: it was imported or replayed, so that nothing of it was measured or verified here. */
+bool report_is_recorded(const json_t *trial);
 /* Was a trial verified on outputs that do not tell products apart, so that it has no error (docs/method.md)? */
 bool report_is_blind(const json_t *trial);
 

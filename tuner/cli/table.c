@@ -239,13 +239,7 @@ void table_print(const struct table *t, struct strbuf *b)
 
 static void csv_field(struct strbuf *b, const char *text, bool last)
 {
-    bool quote = text[strcspn(text, ",\"\r\n")] || *text == ' ' || (*text && text[strlen(text) - 1] == ' ');
-    if (quote)
-        sb_add(b, "\"");
-    for (const char *s = text; *s; s++)
-        sb_addn(b, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
-    if (quote)
-        sb_add(b, "\"");
+    sb_csv(b, text);
     sb_add(b, last ? "\n" : ",");
 }
 

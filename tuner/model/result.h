@@ -43,7 +43,8 @@ struct verification {
 };
 
 struct resources {
-    int registers, local_bytes; /* per thread, the largest over the pipeline's kernels; local = spills and stack */
+    int registers, local_bytes; /* per thread, the largest over the pipeline's kernels; local = spills and stack; registers 0 and
+                                   bytes below 0: not known */
     int shared_static, shared_dynamic;
     double occupancy;           /* resident threads / possible, the smallest over the pipeline's kernels; 0: unknown */
 };

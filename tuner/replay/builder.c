@@ -2,6 +2,7 @@
  * end, once: builder_end.c. */
 #include "replay/builder_impl.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include <math.h>
 #include <stdlib.h>
@@ -133,7 +134,7 @@ status builder_entry(struct builder *b, struct recorded **entry, config_choice *
         r->choices = mem_resize(r->choices, b->cap_configs * width + 1, sizeof *r->choices);
     }
     r->configs[n] = (struct recorded){
-        .outcome = OUTCOME_ok, .reason = "", .value_ms = NAN, .first_sample = r->nsamples};
+        .outcome = OUTCOME_ok, .reason = "", .value_ms = NAN, .energy_mj = NAN, .first_sample = r->nsamples, .position = n};
     *entry = &r->configs[n];
     *choice = r->choices + n * width;
     for (uint64_t i = 0; i < width; i++)
@@ -167,6 +168,19 @@ const char *builder_text(struct builder *b, const char *text)
         return "one of very many reasons";
     MEM_GROW(b->texts, b->ntexts, b->cap_texts);
     return b->texts[b->ntexts++] = mem_printf("%.*s", LONG, text);
+}
+
+void builder_moment(struct recorded *entry, const json_t *text)
+{
+    int64_t us;
+    if (json_is_string(text) && clock_read_moment(json_string_value(text), &us))
+        entry->moment = us;
+}
+
+void builder_energy(struct recorded *entry, double mj)
+{
+    if (mj > 0 && mj < MUCH_MJ)
+        entry->energy_mj = mj;
 }
 
 double json_double(const json_t *j)

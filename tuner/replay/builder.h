@@ -11,6 +11,7 @@ enum {
 };
 #define RECORDING_BYTES_MAX (UINT64_C(2) << 30)     /* kept of one recording: choices, facts, samples */
 #define MUCH_MS 1e10            /* 115 days: a failure's number, 1e20 or the largest double */
+#define MUCH_MJ 1e15            /* a gigawatt for a quarter of an hour */
 #define CHOICE_ABSENT UINT16_MAX        /* until the end: a parameter that does not apply there */
 
 struct builder;
@@ -34,6 +35,9 @@ struct recording *builder_recording(struct builder *b); /* its kernel, device, s
  * next call. LATHE_IO: the recording has become too large. */
 status builder_entry(struct builder *b, struct recorded **entry, config_choice **choice, struct err *e);
 void builder_sample(struct builder *b, struct recorded *entry, double ms); /* what is no time is left out */
+/* When it was tried, as a text; what is no moment is left out, as is what is no energy. */
+void builder_moment(struct recorded *entry, const json_t *text);
+void builder_energy(struct recorded *entry, double mj);
 const char *builder_text(struct builder *b, const char *text);  /* one copy each, cut where it is long; for reasons */
 /* A cost in seconds: negative ones and those that are no number are counted and become 0. j NULL: 0. unit: seconds. */
 double builder_cost(struct builder *b, const json_t *j, double unit);
@@ -51,6 +55,7 @@ static inline double to_ms(double time, double unit)
 }
 /* Seconds in a unit's name ("ms", "milliseconds", also "miliseconds"); 0: not known. */
 double unit_seconds(const char *name);
+bool are_numbers(enum value_type a, enum value_type b);     /* each an integer or a float */
 /* A number, and not a text or true; NaN otherwise. */
 double json_double(const json_t *j);
 

@@ -5,13 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool are_numbers(enum value_type a, enum value_type b)
+{
+    return (a == VALUE_INT || a == VALUE_FLOAT) && (b == VALUE_INT || b == VALUE_FLOAT);
+}
+
 /* Whole numbers among floats become floats; other mixes are refused. */
 static status one_type(struct builder_param *p, struct err *e)
 {
     enum value_type type = p->nvalues ? p->values[0].type : VALUE_INT;
     for (int i = 1; i < p->nvalues; i++) {
         enum value_type other = p->values[i].type;
-        if (other + type == VALUE_INT + VALUE_FLOAT && other != type)
+        if (are_numbers(type, other) && other != type)
             type = VALUE_FLOAT;
         else if (other != type)
             return err_set(e, LATHE_IO, "the values of %.100s are of different types: %s and %s", p->name,

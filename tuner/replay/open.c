@@ -2,7 +2,8 @@
  *
  * What a reader of entries must know may stand behind them in the file: then they are passed over, and the file is read
  * a second time. */
-#include "replay/builder.h"
+#include "replay/kernel_tuner.h"
+#include "replay/read_csv.h"
 
 #include "base/mem.h"
 #include <errno.h>
@@ -73,7 +74,7 @@ static bool is_ready(const struct format *f, const json_t *head)
 /* What is looked at besides the entries; all else is passed over. */
 static bool is_head(const char *key)
 {
-    static const char *const keys[] = {"device_name", "kernel_name", "problem_size", "tune_params_keys", "tune_params",
+    static const char *const keys[] = {"device_name", "kernel_name", "problem_size", "tune_params_keys", "tune_params", "objective",
                                        "metadata",    "Metadata"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)
@@ -132,7 +133,7 @@ static status run_pass(struct pass *p)
 static status no_format(struct pass *p)
 {
     return json_stream_fail(&p->s, "no recording that is known: expected a Kernel Tuner cache (\"cache\"), T4 results "
-                                   "(\"results\"), KTT's output (\"Results\") or a lathe database");
+                                   "(\"results\"), KTT's output (\"Results\"), CSV with a column time_ms, or a lathe database");
 }
 
 static void keep_head(const struct pass *p)
@@ -141,6 +142,8 @@ static void keep_head(const struct pass *p)
     builder_set(&r->device, json_object_get(p->head, "device_name"));
     builder_set(&r->kernel, json_object_get(p->head, "kernel_name"));
     builder_set(&r->size, json_object_get(p->head, "problem_size"));
+    const json_t *objective = json_object_get(p->head, "objective");
+    r->by_energy |= json_is_string(objective) && !strcmp(json_string_value(objective), KERNEL_TUNER_ENERGY);
     builder_set(&r->device, json_object_get(json_object_get(p->head, "Metadata"), "Device"));
     const json_t *t4 = json_object_get(p->head, "metadata");    /* "device" as KTT writes it, too */
     if (json_is_string(json_object_get(t4, "device")))
@@ -151,17 +154,47 @@ static void keep_head(const struct pass *p)
         builder_set(&r->size, json_object_get(t4, "size"));
 }
 
+static status rewind_source(void *ctx, struct err *e)
+{
+    struct source *s = ctx;
+    s->at = 0;
+    return !s->file || !gzrewind(s->file) ? LATHE_OK : err_set(e, LATHE_IO, "%s: cannot be read a second time", s->path);
+}
+
+static status finish(struct builder *b, const char *name, struct recording **out, struct err *e)
+{
+    builder_recording(b)->path = mem_strdup(name);
+    status st = builder_end(b, out, e);
+    if (st)
+        err_prefix(e, "%s", name);
+    return st;
+}
+
+static status read_table(const struct csv_source *csv, struct recording **out, struct err *e)
+{
+    struct builder *b = NULL;
+    status st = read_csv(csv, &b, e);
+    if (!st)
+        return finish(b, csv->name, out, e);
+    builder_free(b);
+    return st;
+}
+
 static status read_all(struct source *source, const char *name, struct recording **out, struct err *e)
 {
     struct pass p = {.head = json_object()};
-    status st = LATHE_OK;
+    const struct csv_source csv = {.read = read_source, .rewind = rewind_source, .ctx = source, .name = name};
+    bool table = looks_like_csv(&csv);
+    status st = rewind_source(source, e);
+    if (table || st) {
+        json_decref(p.head);
+        return st ? st : read_table(&csv, out, e);
+    }
     for (int i = 0; i < 2 && !st && !p.builder; i++) {
         p.last = i == 1;
-        source->at = 0;
         p.format = NULL;
+        st = rewind_source(source, e);
         json_stream_open(&p.s, read_source, source, name, e);
-        if (source->file && i && gzrewind(source->file))
-            st = err_set(e, LATHE_IO, "%s: cannot be read a second time", name);
         if (!st)
             st = run_pass(&p);
         if (!st && !p.format)
@@ -170,10 +203,7 @@ static status read_all(struct source *source, const char *name, struct recording
     }
     if (!st) {
         keep_head(&p);
-        builder_recording(p.builder)->path = mem_strdup(name);
-        st = builder_end(p.builder, out, e);
-        if (st)
-            err_prefix(e, "%s", name);
+        st = finish(p.builder, name, out, e);
         p.builder = NULL;
     }
     builder_free(p.builder);
@@ -257,6 +287,12 @@ static status read_file(const char *path, const char *place, long long campaign,
         s = read_all(&source, path, out, e);
     gzclose(source.file);
     return s;
+}
+
+status recording_of_campaign(const char *db, int64_t campaign, const char *kernel, struct recording **out, struct err *e)
+{
+    *out = NULL;
+    return read_store(db, db, campaign, kernel, out, e);
 }
 
 status recording_open(const char *place, const char *kernel, struct recording **out, struct err *e)

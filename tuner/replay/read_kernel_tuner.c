@@ -4,6 +4,8 @@
 #include "replay/builder.h"
 
 #include "base/mem.h"
+#include "replay/failure.h"
+#include "replay/kernel_tuner.h"
 #include <math.h>
 #include <string.h>
 
@@ -44,17 +46,19 @@ static status read_params(struct json_stream *s, const json_t *head, struct buil
 
 static void failed(struct builder *b, struct recorded *r, const char *name)
 {
-    static const struct {
-        const char *name;
-        enum outcome outcome;
-    } errors[] = {{"InvalidConfig", OUTCOME_resources},
-                  {"CompilationFailedConfig", OUTCOME_compile},
-                  {"RuntimeFailedConfig", OUTCOME_launch}};
-    enum outcome outcome = OUTCOME_launch;
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (strcmp(name, errors[i].name) == 0)
-            outcome = errors[i].outcome;
-    builder_failure(b, r, outcome, name);
+    builder_failure(b, r, kernel_tuner_outcome(name), name);
+}
+
+/* What lathe wrote of a failure counts where the error that is named stands for it. */
+static void read_failure(struct builder *b, const json_t *entry, struct recorded *r, const char *error)
+{
+    const json_t *said = json_object_get(entry, KERNEL_TUNER_FAILURE);
+    enum outcome outcome = kernel_tuner_outcome(error);
+    const char *reason = json_is_string(said) ? failure_read(json_string_value(said), &outcome) : error;
+    if (strcmp(kernel_tuner_error(outcome), kernel_tuner_error(kernel_tuner_outcome(error))) != 0)
+        failed(b, r, error);
+    else
+        builder_failure(b, r, outcome, reason);
 }
 
 static void read_time(struct builder *b, const json_t *entry, struct recorded *r)
@@ -64,7 +68,7 @@ static void read_time(struct builder *b, const json_t *entry, struct recorded *r
     if (error)
         failed(b, r, json_is_string(error) ? json_string_value(error) : "recorded with __error__");
     else if (json_is_string(time) && !not_number)
-        failed(b, r, json_string_value(time));
+        read_failure(b, entry, r, json_string_value(time));
     else if (number && json_number_value(time) >= MUCH_MS)
         failed(b, r, "its time is a huge number, which stands for a failure");
     else
@@ -93,6 +97,8 @@ static status read_entry(struct json_stream *s, const char *key, const json_t *e
     r->validation = builder_cost(b, json_object_get(entry, "verification_time"), MS);
     r->framework = builder_cost(b, json_object_get(entry, "framework_time"), MS);
     r->search = builder_cost(b, json_object_get(entry, "strategy_time"), MS);
+    builder_energy(r, json_double(json_object_get(entry, KERNEL_TUNER_ENERGY)));
+    builder_moment(r, json_object_get(entry, "timestamp"));
     json_array_foreach(times, i, time) {
         r->run += builder_cost(b, time, MS);
         builder_sample(b, r, json_double(time));

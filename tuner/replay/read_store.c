@@ -15,6 +15,8 @@ struct store_reader {
     struct query *q;
     const char *place;          /* for messages */
     long long campaign;
+    int version;                /* of the schema: 3, or one before */
+    bool imported;              /* the campaign is a recording that was imported */
     struct problem *problem;
     const struct kernel *kernel;
     struct builder *b;
@@ -80,7 +82,18 @@ static status choose_kernel(struct store_reader *r, const char *wanted, const js
     return s;
 }
 
-/* specification, size, device's name, target */
+/* What the file that was imported said of itself. */
+static void read_imported(struct store_reader *r, const json_t *row)
+{
+    struct recording *out = builder_recording(r->b);
+    json_t *request = json_loads(text_at(row, 5), 0, NULL);
+    const json_t *imported = json_object_get(request, "imported");
+    builder_set(&out->kernel, json_object_get(imported, "kernel"));
+    builder_set(&out->device, json_object_get(imported, "device"));
+    json_decref(request);
+}
+
+/* specification, size, device's name, target, kind, request, objective */
 static status read_head(struct store_reader *r, const json_t *row)
 {
     struct recording *out = builder_recording(r->b);
@@ -90,6 +103,12 @@ static status read_head(struct store_reader *r, const json_t *row)
         s = target_from_json(target, &out->target, r->e);
     out->size = mem_strdup(text_at(row, 1));
     out->device = mem_strdup(text_at(row, 2));
+    out->by_energy = !strcmp(text_at(row, 6), "energy");
+    r->imported = !strcmp(text_at(row, 4), DEVICE_IMPORTED);
+    if (r->imported) {
+        out->target = (struct target){0};
+        read_imported(r, row);
+    }
     json_decref(spec);
     json_decref(target);
     return s;
@@ -111,89 +130,152 @@ static status read_params(struct store_reader *r)
     return s;
 }
 
-/* values: [[name, type, value], ...]; a boolean is 0 or 1. */
-static status read_choices(struct store_reader *r, const json_t *values, config_choice *choice)
+/* A trial's parameter: trial, name, type, value; a boolean is 0 or 1. */
+static status read_choice(struct store_reader *r, const json_t *row, config_choice *choice)
 {
-    size_t i;
-    json_t *v;
-    json_array_foreach(values, i, v) {
-        int p = builder_find_param(r->b, text_at(v, 0));
-        json_t *value = json_array_get(v, 2), *truth = NULL;
-        if (p < 0)
-            return err_set(r->e, LATHE_IO, "%s: a trial has the parameter %.60s, which its specification lacks",
-                           r->place, text_at(v, 0));
-        if (!strcmp(text_at(v, 1), "boolean"))
-            value = truth = json_boolean(json_integer_value(value));
-        status s = builder_value(r->b, p, value, &choice[p], r->e);
-        json_decref(truth);
-        if (s)
-            return s;
-    }
-    return LATHE_OK;
+    int p = builder_find_param(r->b, text_at(row, 1));
+    json_t *value = json_array_get(row, 3), *truth = NULL;
+    if (p < 0)
+        return err_set(r->e, LATHE_IO, "%s: a trial has the parameter %.60s, which its specification lacks", r->place,
+                       text_at(row, 1));
+    if (!strcmp(text_at(row, 2), "boolean"))
+        value = truth = json_boolean(json_integer_value(value));
+    status s = builder_value(r->b, p, value, &choice[p], r->e);
+    json_decref(truth);
+    return s;
 }
 
-/* outcome, reason, time_ms, compile, load, verify, measure (seconds), values, samples, number */
-static status read_trial(struct store_reader *r, const json_t *row)
+/* The rows of a trial among those of a page of trials, which are in one order: from *at on. */
+static const json_t *next_of(const json_t *rows, size_t *at, const json_t *trial)
+{
+    const json_t *row = json_array_get(rows, *at);
+    if (!row || json_integer_value(json_array_get(row, 0)) != json_integer_value(trial))
+        return NULL;
+    ++*at;
+    return row;
+}
+
+struct page {
+    json_t *trials, *values, *samples;  /* in the order of the trials */
+    size_t value, sample;               /* how far they are read */
+};
+
+/* number, id, outcome, reason, time_ms, compile, load, verify, measure, strategy (seconds), energy, started */
+static status read_trial(struct store_reader *r, struct page *page, const json_t *row)
 {
     struct recorded *x;
     config_choice *choice;
+    const json_t *id = json_array_get(row, 1), *v;
     status s = builder_entry(r->b, &x, &choice, r->e);
+    while (!s && (v = next_of(page->values, &page->value, id)) != NULL)
+        s = read_choice(r, v, choice);
     if (s)
         return s;
-    json_t *values = json_loads(text_at(row, 7), 0, NULL), *samples = json_loads(text_at(row, 8), 0, NULL), *ms;
-    size_t i;
-    s = read_choices(r, values, choice);
-    x->compile = builder_cost(r->b, json_array_get(row, 3), 1);
-    x->framework = builder_cost(r->b, json_array_get(row, 4), 1);
-    x->validation = builder_cost(r->b, json_array_get(row, 5), 1);
-    double measured = builder_cost(r->b, json_array_get(row, 6), 1);
-    json_array_foreach(samples, i, ms) {
-        x->run += builder_cost(r->b, ms, 1e-3);
-        builder_sample(r->b, x, json_double(ms));
+    x->compile = builder_cost(r->b, json_array_get(row, 5), 1);
+    x->framework = builder_cost(r->b, json_array_get(row, 6), 1);
+    x->validation = builder_cost(r->b, json_array_get(row, 7), 1);
+    x->search = builder_cost(r->b, json_array_get(row, 9), 1);
+    double measured = builder_cost(r->b, json_array_get(row, 8), 1);
+    while ((v = next_of(page->samples, &page->sample, id)) != NULL) {
+        x->run += builder_cost(r->b, json_array_get(v, 1), 1e-3);
+        builder_sample(r->b, x, json_double(json_array_get(v, 1)));
     }
+    if (r->imported)
+        x->run = measured;
     x->framework += measured > x->run ? measured - x->run : 0;
-    int outcome = outcome_parse(text_at(row, 0));
+    builder_energy(x, json_double(json_array_get(row, 10)));
+    builder_moment(x, json_array_get(row, 11));
+    int outcome = outcome_parse(text_at(row, 2));
+    if (outcome < 0)
+        return err_set(r->e, LATHE_IO, "%s: a trial ended as '%.60s', which this lathe does not know", r->place,
+                       text_at(row, 2));
     if (outcome == OUTCOME_ok)
-        builder_success(r->b, x, json_double(json_array_get(row, 2)));
-    else if (outcome >= 0)
-        builder_failure(r->b, x, (enum outcome)outcome, text_at(row, 1));
-    else if (!s)
-        s = err_set(r->e, LATHE_IO, "%s: a trial ended as '%.60s', which this lathe does not know", r->place,
-                    text_at(row, 0));
-    json_decref(values);
-    json_decref(samples);
+        builder_success(r->b, x, json_double(json_array_get(row, 4)));
+    else
+        builder_failure(r->b, x, (enum outcome)outcome, text_at(row, 3));
+    return LATHE_OK;
+}
+
+/* What a page is asked for stands between two numbers of trials. */
+#define OF_TRIALS                                                                                                      \
+    "t.campaign_id = %%lld AND t.role = 'candidate' AND t.kernel = '%s'" /* an identifier */                           \
+    " AND t.outcome NOT IN ('in_flight', 'skipped') AND t.number > %lld"
+
+static status ask_page(struct store_reader *r, const char *sql, long long after, long long last, json_t **rows)
+{
+    char *text = mem_printf(sql, r->kernel->name, after, last);
+    status s = ask(r, text, rows);
+    mem_free(text);
     return s;
+}
+
+/* Numbers come as rows, since SQLite's JSON has 15 digits of them. */
+static status open_page(struct store_reader *r, long long after, long long *last, struct page *page)
+{
+    const char *trials = r->version < 3 ? "SELECT t.number, t.id, t.outcome, t.reason, t.time_ms, t.compile_seconds, "
+                                          "t.load_seconds, t.verify_seconds, t.measure_seconds, NULL, NULL, t.started "
+                                          "FROM trial t WHERE " OF_TRIALS " ORDER BY t.number LIMIT %lld"
+                                        : "SELECT t.number, t.id, t.outcome, t.reason, t.time_ms, t.compile_seconds, "
+                                          "t.load_seconds, t.verify_seconds, t.measure_seconds, t.strategy_seconds, "
+                                          "t.energy_mj, t.started "
+                                          "FROM trial t WHERE " OF_TRIALS " ORDER BY t.number LIMIT %lld";
+    *page = (struct page){0};
+    status s = ask_page(r, trials, after, 1000, &page->trials);
+    size_t n = json_array_size(page->trials);
+    if (s || !n)
+        return s;
+    *last = (long long)json_integer_value(json_array_get(json_array_get(page->trials, n - 1), 0));
+    s = ask_page(r, "SELECT v.trial_id, v.name, v.type, v.value FROM trial t JOIN parameter_value v ON v.trial_id = t.id "
+                    "WHERE " OF_TRIALS " AND t.number <= %lld ORDER BY t.number, v.position", after, *last, &page->values);
+    if (!s)
+        s = ask_page(r, "SELECT m.trial_id, s.ms FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'trial' "
+                        "JOIN sample s ON s.measurement_id = m.id "
+                        "WHERE " OF_TRIALS " AND t.number <= %lld ORDER BY t.number, m.id, s.number", after, *last,
+                     &page->samples);
+    return s;
+}
+
+static void close_page(struct page *page)
+{
+    json_decref(page->trials);
+    json_decref(page->values);
+    json_decref(page->samples);
 }
 
 /* Page by page: a campaign may have millions of samples. */
 static status read_trials(struct store_reader *r)
 {
-    static const char sql[] =
-        "SELECT t.outcome, t.reason, t.time_ms, t.compile_seconds, t.load_seconds, t.verify_seconds, t.measure_seconds,"
-        " (SELECT json_group_array(json_array(v.name, v.type, v.value)) FROM parameter_value v WHERE v.trial_id = "
-        "t.id),"
-        " (SELECT json_group_array(s.ms) FROM measurement m JOIN sample s ON s.measurement_id = m.id"
-        " WHERE m.trial_id = t.id AND m.regime = 'trial'), t.number"
-        " FROM trial t WHERE t.campaign_id = %%lld AND t.role = 'candidate' AND t.kernel = '%s'" /* an identifier */
-        " AND t.outcome NOT IN ('in_flight', 'skipped') AND t.number > %lld ORDER BY t.number LIMIT 1000";
     long long last = 0;
     size_t n = 1;
     status s = LATHE_OK;
     while (!s && n) {
-        json_t *rows = NULL, *row;
+        struct page page;
         size_t i;
-        char *text = mem_printf(sql, r->kernel->name, last);
-        s = ask(r, text, &rows);
-        mem_free(text);
-        n = json_array_size(rows);
-        json_array_foreach(rows, i, row) {
+        json_t *row;
+        s = open_page(r, last, &last, &page);
+        n = json_array_size(page.trials);
+        json_array_foreach(page.trials, i, row)
             if (!s)
-                s = read_trial(r, row);
-            last = (long long)json_integer_value(json_array_get(row, 9));
-        }
-        json_decref(rows);
+                s = read_trial(r, &page, row);
+        close_page(&page);
     }
     return s;
+}
+
+static status read_version(struct store_reader *r)
+{
+    json_t *rows = NULL;
+    status s = ask(r, "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'energy_mj' AND %lld > 0", &rows);
+    r->version = json_integer_value(json_array_get(json_array_get(rows, 0), 0)) ? 3 : 2;
+    json_decref(rows);
+    return s;
+}
+
+static void name_kernel(struct store_reader *r)
+{
+    struct recording *out = builder_recording(r->b);
+    if (!out->kernel)
+        out->kernel = mem_strdup(r->kernel->name);
 }
 
 static status read_campaign(struct store_reader *r, const char *kernel)
@@ -201,10 +283,15 @@ static status read_campaign(struct store_reader *r, const char *kernel)
     json_t *rows = NULL;
     status s = choose_campaign(r);
     if (!s)
+        s = read_version(r);
+    if (!s)
         s = ask(
             r,
-            "SELECT p.specification, c.size, d.name, d.target FROM campaign c JOIN problem p ON p.id = c.problem_id "
-            "JOIN device d ON d.id = c.device_id WHERE c.id = %lld",
+            r->version < 3
+                ? "SELECT p.specification, c.size, d.name, d.target, d.kind, NULL, 'time' FROM campaign c "
+                  "JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id WHERE c.id = %lld"
+                : "SELECT p.specification, c.size, d.name, d.target, d.kind, c.request, c.objective FROM campaign c "
+                  "JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id WHERE c.id = %lld",
             &rows);
     if (!s && !json_array_size(rows))
         s = err_set(r->e, LATHE_NOTHING, "%s: there is no campaign %lld; `lathe show` lists them", r->place,
@@ -222,7 +309,7 @@ static status read_campaign(struct store_reader *r, const char *kernel)
     if (!s)
         s = read_params(r);
     if (!s)
-        builder_recording(r->b)->kernel = mem_strdup(r->kernel->name);
+        name_kernel(r);
     return s ? s : read_trials(r);
 }
 

@@ -4,6 +4,7 @@
  * given; a measurement may have a unit of its own. */
 #include "replay/builder.h"
 
+#include "replay/failure.h"
 #include <math.h>
 #include <string.h>
 
@@ -51,17 +52,12 @@ static status read_configuration(struct t4 *t, const json_t *configuration, conf
 
 static status read_invalidity(struct t4 *t, const json_t *result, enum outcome *out)
 {
-    static const struct {
-        const char *name;
-        enum outcome outcome;
-    } names[] = {{"correct", OUTCOME_ok},          {"timeout", OUTCOME_timeout},   {"compile", OUTCOME_compile},
-                 {"runtime", OUTCOME_launch},      {"correctness", OUTCOME_wrong}, {"constraints", OUTCOME_constraint}};
     const json_t *said = json_object_get(result, "invalidity");
-    for (size_t i = 0; i < sizeof names / sizeof *names && json_is_string(said); i++)
-        if (strcmp(json_string_value(said), names[i].name) == 0) {
-            *out = names[i].outcome;
-            return LATHE_OK;
-        }
+    int outcome = json_is_string(said) ? t4_outcome(json_string_value(said)) : -1;
+    if (outcome >= 0) {
+        *out = (enum outcome)outcome;
+        return LATHE_OK;
+    }
     return json_stream_fail(
         t->s,
         "results[%zu].invalidity is %.60s: expected correct, timeout, compile, runtime, correctness or "
@@ -107,6 +103,7 @@ static status read_value(struct t4 *t, const json_t *result, struct recorded *r)
                                     "results[%zu]: the objective %.60s is measured in %.60s, which is no unit of time",
                                     t->n, name, json_string_value(unit));
     }
+    builder_recording(t->b)->by_energy |= strcmp(name, "energy") == 0;
     double value = to_ms(json_double(json_object_get(m, "value")), seconds);
     if (!m && r->nsamples)
         value = r->run * 1e3 / r->nsamples;
@@ -116,6 +113,30 @@ static status read_value(struct t4 *t, const json_t *result, struct recorded *r)
         r->run = value * 1e-3;
     }
     return LATHE_OK;
+}
+
+/* invalidity says that it failed; a text in place of the time may say more: what lathe writes there counts where T4 has the
+ * same word for it. */
+static void read_failure(struct t4 *t, const json_t *result, struct recorded *r, enum outcome outcome)
+{
+    const json_t *said = json_object_get(find_measurement(result, "time"), "value");
+    const char *text = json_is_string(said) ? json_string_value(said) : "?", *reason;
+    enum outcome told = outcome;
+    reason = failure_read(text, &told);
+    if (!strcmp(text, "?") || strcmp(t4_invalidity(told), t4_invalidity(outcome)) != 0)
+        builder_failure(t->b, r, outcome, t4_invalidity(outcome));
+    else
+        builder_failure(t->b, r, told, reason);
+}
+
+/* Besides the time: energy, in J or mJ. */
+static void read_energy(const json_t *result, struct recorded *r)
+{
+    const json_t *m = find_measurement(result, "energy"), *unit = json_object_get(m, "unit");
+    if (json_is_string(unit) && !strcmp(json_string_value(unit), "mJ"))
+        builder_energy(r, json_double(json_object_get(m, "value")));
+    else if (json_is_string(unit) && !strcmp(json_string_value(unit), "J"))
+        builder_energy(r, json_double(json_object_get(m, "value")) * 1e3);
 }
 
 static status read_result(struct t4 *t, const json_t *result)
@@ -145,13 +166,15 @@ static status read_result(struct t4 *t, const json_t *result)
     r->validation = builder_cost(t->b, json_object_get(times, "validation"), t->unit);
     r->framework = builder_cost(t->b, json_object_get(times, "framework"), t->unit);
     r->search = builder_cost(t->b, json_object_get(times, "search_algorithm"), t->unit);
+    builder_moment(r, json_object_get(result, "timestamp"));
+    read_energy(result, r);
     json_array_foreach(runs, i, value) {
         r->run += builder_cost(t->b, value, t->unit);
         builder_sample(t->b, r, to_ms(json_double(value), t->unit));
     }
     if (outcome == OUTCOME_ok)
         return read_value(t, result, r);
-    builder_failure(t->b, r, outcome, json_string_value(json_object_get(result, "invalidity")));
+    read_failure(t, result, r, outcome);
     return LATHE_OK;
 }
 

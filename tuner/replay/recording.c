@@ -51,6 +51,21 @@ int64_t recording_find(const struct recording *r, const config_choice *choice)
     return -1;
 }
 
+static int by_position(const void *pa, const void *pb, void *ctx)
+{
+    const struct recorded *configs = ctx, *a = &configs[*(const uint64_t *)pa], *b = &configs[*(const uint64_t *)pb];
+    return (a->position > b->position) - (a->position < b->position);
+}
+
+uint64_t *recording_order(const struct recording *r)
+{
+    uint64_t *order = mem_alloc((r->nconfigs + 1) * sizeof *order);
+    for (uint64_t i = 0; i < r->nconfigs; i++)
+        order[i] = i;
+    qsort_r(order, r->nconfigs, sizeof *order, by_position, r->configs);
+    return order;
+}
+
 double recorded_cost(const struct recorded *c)
 {
     return c->compile + c->validation + c->framework + c->search + c->run;

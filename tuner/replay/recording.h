@@ -1,8 +1,8 @@
 /* recording.h: what a tuner wrote down of one kernel on one device, as plain data: every configuration that was tried,
  * how it ended, its samples, and what trying it cost.
  *
- * Read from Kernel Tuner's caches, T4 results (AutoTuningAssociation), KTT's output and lathe's databases; the first
- * three also compressed (gzip). docs/replay.md says what each format's fields become. Times of the kernel are in
+ * Read from Kernel Tuner's caches, T4 results (AutoTuningAssociation), KTT's output, CSV and lathe's databases, all also
+ * compressed (gzip). docs/replay.md says what each format's fields become. Times of the kernel are in
  * milliseconds, costs in seconds, whatever the file uses. A recording owns all it points to and does not change. */
 #ifndef LATHE_REPLAY_RECORDING_H
 #define LATHE_REPLAY_RECORDING_H
@@ -13,6 +13,8 @@
 #include "model/target.h"
 
 enum { RECORDING_PARAMS_MAX = 256 };
+/* The kind of device that a campaign has which is a recording that was imported (campaign/import_campaign.h). */
+#define DEVICE_IMPORTED "imported"
 
 struct recorded_param {
     char *name;
@@ -28,11 +30,15 @@ struct recorded {               /* one configuration */
     uint64_t first_sample;
     uint32_t nsamples;
     double compile, validation, framework, search, run;    /* seconds; what is not recorded is 0 */
+    double energy_mj;           /* of one run; NaN: not recorded */
+    int64_t moment;             /* when, microseconds since 1970, UTC; 0: not recorded */
+    uint64_t position;          /* of its entry in the file, from 0: the order in which they were tried */
 };
 
 struct recording {
-    char *path, *format;        /* as opened; "Kernel Tuner cache", "T4", "KTT", "lathe database" */
+    char *path, *format;        /* as opened; "Kernel Tuner cache", "T4", "KTT", "CSV", "lathe database" */
     char *kernel, *device, *size;   /* "" where the file does not say */
+    bool by_energy;             /* what was looked for: the least energy; else the least time */
     struct target target;       /* of a lathe campaign; else zeroes */
     struct recorded_param *params;
     int nparams;
@@ -60,9 +66,19 @@ status recording_open(const char *place, const char *kernel, struct recording **
 status recording_read_text(const char *text, size_t len, const char *name, struct recording **out, struct err *e);
 void recording_free(struct recording *r);           /* NULL is fine */
 
-/* As T4 results, compressed if path ends in ".gz". Outcomes become those that T4 tells apart. Recordings that are equal
- * give files that are. LATHE_IO. */
-status recording_write_t4(const struct recording *r, const char *path, struct err *e);
+/* A campaign of this database, and nothing that its name might say besides. */
+status recording_of_campaign(const char *db, int64_t campaign, const char *kernel, struct recording **out, struct err *e);
+
+/* What a recording is written as: docs/export.md says what each can hold. Entries stand in the order in which they were
+ * tried. Recordings that are equal give texts that are. */
+enum recording_form { RECORDING_T4, RECORDING_KERNEL_TUNER, RECORDING_CSV, RECORDING_FORMS };
+const char *recording_form_name(enum recording_form f);     /* "t4", "kernel-tuner", "csv" */
+/* Made in memory. LATHE_USAGE: a parameter has the name of what the form says besides (CSV). */
+status recording_print(const struct recording *r, enum recording_form f, struct strbuf *out, struct err *e);
+/* Compressed if path ends in ".gz". LATHE_IO too. */
+status recording_write(const struct recording *r, enum recording_form f, const char *path, struct err *e);
+/* Indices of the configurations in the order in which they were tried; mem_free it. */
+uint64_t *recording_order(const struct recording *r);
 
 /* The configuration with these choices: its index, or -1. */
 int64_t recording_find(const struct recording *r, const config_choice *choice);

@@ -386,7 +386,7 @@ static void written_as_t4(void **state)
         struct recording *a = opened(files[i / 2]), *b;
         struct err e = {0};
         char *path = mem_printf("/tmp/lathe-written-%d%s", (int)getpid(), suffixes[i % 2]);
-        if (recording_write_t4(a, path, &e))
+        if (recording_write(a, RECORDING_T4, path, &e))
             fail_msg("%s", e.text);
         b = opened(path);
         unlink(path);
@@ -422,7 +422,7 @@ static void written_as_t4(void **state)
     }
     struct recording *r = opened(files[0]);
     struct err e = {0};
-    assert_int_equal(recording_write_t4(r, "/tmp/no such folder/x.json", &e), LATHE_IO);
+    assert_int_equal(recording_write(r, RECORDING_T4, "/tmp/no such folder/x.json", &e), LATHE_IO);
     recording_free(r);
 }
 

@@ -9,8 +9,8 @@
 #include "test/fuzz/fuzz_recording.c"
 
 static const char *const seeds[] = {"test/data/recorded/small/cache.json", "test/data/recorded/small/t4.json",
-                                    "test/data/recorded/small/ktt.json"};
-enum { SEEDS = 3 };
+                                    "test/data/recorded/small/ktt.json", "test/data/recorded/small/table.csv"};
+enum { SEEDS = 4 };
 
 static char *seed_text(int i, size_t *len)
 {

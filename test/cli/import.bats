@@ -1,0 +1,203 @@
+# import.bats: results of other tuners become campaigns, and campaigns files that other tuners read.
+
+load helper
+
+DATA="$TREE/test/data/recorded"
+PNPOLY="$DATA/pnpoly-RTX_3090.json.gz"
+T4="$DATA/convolution_milo-A100.t4.json.gz"
+
+# value DB SQL: the one value it gives
+value() { sqlite3 "$1" "$2"; }
+
+# rows DB CAMPAIGN: all that every format holds of a campaign's candidates, in the order tried
+rows() {
+    sqlite3 "$1" "SELECT t.number, t.outcome, t.reason, t.time_ms, t.compile_seconds, t.verify_seconds, t.strategy_seconds, t.energy_mj,
+        (SELECT group_concat(v.name || v.type || v.value, ' ') FROM (SELECT * FROM parameter_value WHERE trial_id = t.id ORDER BY position) v),
+        (SELECT group_concat(s.ms, ' ') FROM (SELECT s.ms FROM measurement m JOIN sample s ON s.measurement_id = m.id
+         WHERE m.trial_id = t.id AND m.regime = 'trial' ORDER BY s.number) s)
+        FROM trial t WHERE t.campaign_id = $2 AND t.role = 'candidate' ORDER BY t.number"
+}
+
+@test "a cache of Kernel Tuner and T4 results become campaigns" {
+    split lathe import "$PNPOLY" "$T4"
+    [ "$status" -eq 0 ]
+    [[ "$out" == *"campaign 1: cn_pnpoly on NVIDIA GeForce RTX 3090, size 20000000, 4092 configurations: ok 3774, launch 318; best 8.71424 ms (Kernel Tuner cache, "* ]]
+    [[ "$out" == *"campaign 2: a kernel on an unknown device, 4362 configurations: ok 4201, compile 6, launch 155; best 0.5536 ms (T4, "* ]]
+    [[ "$out" == *"next: lathe show 2" ]]
+    [ "$(value lathe.db "SELECT group_concat(kind) FROM device")" = imported,imported ]
+    [ "$(value lathe.db "SELECT started FROM trial WHERE campaign_id = 1 AND number = 1")" = 2023-01-26T01:05:09.730633Z ]
+    lathe show --json >campaigns
+    [ "$(json campaigns "j -> 0 ->> 'device_kind'")" = imported ]
+    [ "$(json campaigns "j -> 0 ->> 'device'")" = "NVIDIA GeForce RTX 3090 (imported)" ]
+    [ "$(json campaigns "j -> 0 -> 'size' ->> 'x'")" = 20000000 ]
+}
+
+@test "an imported campaign answers what others do" {
+    lathe import "$PNPOLY"
+    split lathe best --top 1
+    [[ "$out" == *"recorded, not verified here"*" 8.7142 "* || "$out" == *"recorded, not verified here"*" 8.714 "* ]]
+    [[ "$out" != *warning* ]]
+    split lathe show 1
+    [[ "$out" == *"4092 trials: 3774 ok, 318 launch"*"warning: imported from "*"(Kernel Tuner cache): nothing was measured here"* ]]
+    lathe report 1 --json >report
+    split lathe query --csv "SELECT count(*) FROM trial_report WHERE device LIKE '%(imported)'"
+    [[ "$out" == *4092* ]]
+    split lathe tune --device replay:lathe.db#1 --db none --strategy random --trials 100000
+    [[ "$out" == *"best 8.71424 ms"* ]]
+    split lathe compare --spaces lathe.db#1 --strategies random,local --seeds 2
+    [ "$status" -eq 0 ]
+    lathe recording lathe.db#1 >one
+    lathe recording "$PNPOLY" >two
+    diff <(tail -n +2 one) <(tail -n +2 two)
+}
+
+@test "what needs the kernel's source is refused, in words" {
+    lathe import "$PNPOLY"
+    fails 2 "it was imported from another tuner, so its kernel's source is not known, and an export needs it" lathe export
+    [[ "$errors" == *"lathe export --campaign 1 --format t4"* ]]
+    fails 2 "it was imported" lathe export --format c -o out
+    fails 2 "it was imported" lathe export --campaign 1 --format torch
+    fails 2 "it was imported: the tuner that it comes from would have to go on with it" lathe tune --resume 1 --trials 5000
+}
+
+@test "an import is never the winner that is exported beside a measured one" {
+    lathe tune tiny --device host --trials 12 --strategy exhaustive --top 0
+    printf 'A,time_ms,kernel\n1,1e-9,tiny\n' >fast.csv
+    lathe import fast.csv
+    lathe export -o winner.cu
+    lathe export --campaign 1 -o named.cu
+    cmp winner.cu named.cu
+    lathe best --device host --json >best
+    [ "$(json best "(SELECT count(*) FROM json_each(j) WHERE value ->> 'device_kind' <> 'host')")" = 0 ]
+}
+
+@test "import, export, import: every row is the same, by each format" {
+    lathe import "$PNPOLY" "$T4" "$DATA/small/t4.json" "$DATA/small/ktt.json" "$DATA/small/table.csv"
+    for campaign in 1 2 3 4 5; do
+        rows lathe.db $campaign >expected
+        for format in t4 kernel-tuner csv; do
+            lathe export --campaign $campaign --format $format -o $format.gz
+            rm -f again.db
+            lathe import $format.gz --db again.db
+            rows again.db 1 >rows
+            diff expected rows
+            lathe export --db again.db --format $format -o again.gz
+            cmp $format.gz again.gz
+        done
+    done
+}
+
+@test "a lathe campaign, export, import: every row is the same in what the formats hold" {
+    gunzip -c "$TREE/test/data/linear-h200.db.gz" >old.db
+    lathe tune tiny --device host --trials 6 --strategy exhaustive --top 0 --db new.db
+    for db in old new; do
+        for kernel in $(value $db.db "SELECT DISTINCT kernel FROM trial WHERE campaign_id = 1 AND role = 'candidate'"); do
+            for format in t4 kernel-tuner csv; do
+                rm -f again.db
+                lathe export --db $db.db --campaign 1 --kernel $kernel --format $format -o $format
+                lathe import $format --db again.db
+                [ "$(value again.db "SELECT count(*) FROM trial")" -gt 0 ]
+                # costs go through milliseconds; the rest is equal to the last bit
+                [ "$(sqlite3 $db.db "ATTACH 'again.db' AS again;
+                    WITH was AS (SELECT row_number() OVER (ORDER BY number) AS n, * FROM trial WHERE campaign_id = 1
+                                 AND role = 'candidate' AND kernel = '$kernel' AND outcome <> 'skipped')
+                    SELECT count(*) FROM was t LEFT JOIN again.trial u ON u.number = t.n WHERE NOT (u.outcome = t.outcome
+                      AND u.reason = substr(t.reason, 1, 400) AND u.time_ms IS t.time_ms AND abs(u.compile_seconds - t.compile_seconds) <= 1e-12
+                      AND abs(u.verify_seconds - t.verify_seconds) <= 1e-12 AND julianday(u.started) = julianday(t.started)
+                      AND (SELECT group_concat(s.ms) FROM measurement m JOIN sample s ON s.measurement_id = m.id WHERE m.trial_id = t.id AND m.regime = 'trial')
+                       IS (SELECT group_concat(s.ms) FROM again.measurement m JOIN again.sample s ON s.measurement_id = m.id WHERE m.trial_id = u.id)
+                      AND NOT EXISTS (SELECT 1 FROM parameter_value v WHERE v.trial_id = t.id AND NOT EXISTS
+                        (SELECT 1 FROM again.parameter_value w WHERE w.trial_id = u.id AND w.name = v.name AND w.type = v.type AND w.value = v.value)))")" = 0 ]
+            done
+        done
+    done
+}
+
+@test "T4 has the unit, the whole enumeration's words and one object a result; either spelling of compilation is read" {
+    lathe import "$DATA/small/cache.json"
+    lathe export --format t4 >t4.json
+    [ "$(json t4.json "j -> 'metadata' ->> 'timeunit'")" = milliseconds ]
+    [ "$(json t4.json "j ->> 'schema_version'")" = 1.0.0 ]
+    [ "$(json t4.json "(SELECT group_concat(DISTINCT value ->> 'invalidity') FROM json_each(j, '\$.results'))")" = correct,compile,runtime ]
+    sed 's/"compilation"/"compilation_time"/' t4.json >other.json
+    lathe import other.json --db other.db
+    [ "$(rows lathe.db 1)" = "$(rows other.db 1)" ]
+}
+
+@test "a cache that a crash cut off is imported as far as it is whole" {
+    gunzip -c "$PNPOLY" | head -c 100000 >cut.json
+    split lathe import cut.json
+    [ "$status" -eq 0 ]
+    [[ "$errors" == *"note: cut.json: the cache ends without its closing braces"* ]]
+    [ "$(value lathe.db "SELECT count(*) > 100 FROM trial")" = 1 ]
+    [[ "$(value lathe.db "SELECT note FROM campaign")" == *"; the cache ends without"* ]]
+    lathe export --format kernel-tuner -o whole.json
+    [ "$(json whole.json "(SELECT count(*) FROM json_each(j, '\$.cache'))")" = "$(value lathe.db "SELECT count(*) FROM trial")" ]
+}
+
+@test "bad files: nothing is imported, not even the good ones beside them" {
+    gunzip -c "$T4" | head -c 100000 >cut.json
+    printf 'a,time_ms\n1,2\n3\n' >short.csv
+    printf '{"metadata": {"timeunit": "parsecs"}, "results": [{"configuration": {"a": 1}, "invalidity": "correct"}]}' >unit.json
+    printf '{"metadata": {}, "results": [{"configuration": {"a": 1}, "invalidity": "correct"}, {"configuration": {"b": 1}, "invalidity": "correct"}]}' >lacks.json
+    printf '{"metadata": {}, "results": [{"configuration": {"a": [1]}, "invalidity": "correct"}]}' >type.json
+    printf '{"metadata": {}, "results": []}' >empty.json
+    printf '{"metadata": {}, "results": [{"configuration": {"block size": 1}, "invalidity": "correct", "measurements": [{"name": "time", "value": 1}]}]}' >name.json
+    : >nothing
+    fails 7 "cut.json:" lathe import "$PNPOLY" cut.json
+    fails 7 "short.csv:3: 1 fields, where the first line has 2" lathe import "$PNPOLY" short.csv
+    fails 7 "parsecs" lathe import unit.json
+    fails 7 "which the first result lacks" lathe import lacks.json
+    fails 7 "is a list" lathe import type.json
+    fails 1 "the recording is empty" lathe import empty.json
+    fails 2 "block size" lathe import name.json
+    fails 7 "nothing" lathe import nothing
+    fails 7 "No such file" lathe import absent.json
+    [ ! -e lathe.db ] || [ "$(value lathe.db "SELECT count(*) FROM campaign")" = 0 ]
+    fails 2 "FILE is missing" lathe import
+}
+
+@test "times that are none, and duplicates, are told" {
+    printf '{"metadata": {"timeunit": "us"}, "results": [%s, %s, %s]}' \
+        '{"configuration": {"a": 1}, "invalidity": "correct", "measurements": [{"name": "time", "value": NaN, "unit": ""}]}' \
+        '{"configuration": {"a": 2}, "invalidity": "correct", "measurements": [{"name": "time", "value": 1500, "unit": ""}]}' \
+        '{"configuration": {"a": 2}, "invalidity": "correct", "measurements": [{"name": "time", "value": 2.5, "unit": "ms"}]}' >odd.json
+    split lathe import odd.json
+    [[ "$errors" == *"1 configurations are there more than once: the last entry counts"* ]]
+    [[ "$errors" == *"their time is no positive number: unstable"* ]]
+    [ "$(value lathe.db "SELECT group_concat(outcome || coalesce(time_ms, '')) FROM trial")" = unstable,ok2.5 ]
+}
+
+@test "databases are neither imported nor overwritten, and a full disk is said" {
+    lathe import "$DATA/small/t4.json"
+    fails 2 "is a database of lathe's, whose campaigns need no import" lathe import lathe.db --db other.db
+    [ ! -e other.db ]
+    fails 7 "is a database, which is not overwritten" lathe export --format t4 -o lathe.db
+    fails 7 "No space left" lathe export --format csv -o /dev/full
+    [ "$(value lathe.db "SELECT count(*) FROM trial")" = 2 ]
+}
+
+@test "options of an export that a campaign has no use for are refused; the nearest format is named" {
+    lathe import "$DATA/small/t4.json"
+    fails 2 "--trial: --format t4 writes all trials of a campaign" lathe export --format t4 --trial 1
+    fails 2 "--problem: --format csv" lathe export --format csv --problem x
+    fails 2 "did you mean 'kernel-tuner'?" lathe export --format kernel-tunr
+    fails 2 "did you mean 'csv'?" lathe recording "$PNPOLY" --format cvs
+    fails 1 "there is no campaign 7" lathe export --format t4 --campaign 7
+}
+
+@test "lathe recording writes any form" {
+    lathe recording "$PNPOLY" -o a.csv --format csv >one
+    lathe recording a.csv -o b.json --format kernel-tuner >two
+    diff <(tail -n +2 one) <(tail -n +2 two)
+    lathe import b.json
+    [ "$(value lathe.db "SELECT count(*) FROM trial")" = 4092 ]
+}
+
+@test "import --json" {
+    lathe import --json "$PNPOLY" >imported
+    [ "$(json imported "j -> 0 ->> 'configurations'")" = 4092 ]
+    [ "$(json imported "j -> 0 ->> 'campaign'")" = 1 ]
+    [ "$(json imported "j -> 0 -> 'outcomes' ->> 'ok'")" = 3774 ]
+    [ "$(json imported "round(j -> 0 ->> 'best_ms', 6)")" = 8.71424 ]
+}

@@ -1,0 +1,137 @@
+/* cmd_import.c: `lathe import`: recordings of tuners as campaigns of the database. */
+#include "base/mem.h"
+#include "campaign/import_campaign.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/report.h"
+#include "cli/select.h"
+#include <math.h>
+#include <string.h>
+
+struct import_args {
+    struct text_list files;
+    const char *db;
+    bool json;
+};
+
+#define AT(member) .offset = offsetof(struct import_args, member)
+static const struct option_row import_options[] = {
+    {"FILE", .kind = OPTION_REST, AT(files), .help = "T4 results, a cache of Kernel Tuner, KTT's output or CSV, compressed or not"},
+    OPTION_DB(struct import_args, db),
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "an array of objects, one a campaign"},
+    {0},
+};
+
+static json_t *outcomes_of(const struct recording *r)
+{
+    json_int_t counts[OUTCOME_COUNT] = {0};
+    json_t *outcomes = json_object();
+    for (uint64_t i = 0; i < r->nconfigs; i++)
+        counts[r->configs[i].outcome]++;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        if (counts[i])
+            json_object_set_new(outcomes, outcome_name((enum outcome)i), json_integer(counts[i]));
+    return outcomes;
+}
+
+static json_t *describe(const struct recording *r, int64_t id)
+{
+    double best = NAN;
+    for (uint64_t i = 0; i < r->nconfigs; i++)
+        if (r->configs[i].outcome == OUTCOME_ok && !(best <= r->configs[i].value_ms))
+            best = r->configs[i].value_ms;
+    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "campaign", (json_int_t)id, "file", r->path, "format",
+                     r->format, "kernel", r->kernel, "device", r->device, "size", r->size, "configurations",
+                     (json_int_t)r->nconfigs, "outcomes", outcomes_of(r), "best_ms",
+                     isnan(best) ? json_null() : json_real(best));
+}
+
+static void tell_notes(const struct recording *r)
+{
+    struct strbuf notes = {0};
+    recording_notes(r, &notes);
+    for (char *line = notes.s, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        fprintf(stderr, "note: %s: %.*s\n", r->path, (int)(end - line), line);
+    sb_free(&notes);
+}
+
+/* The database is opened when there is something to put into it. */
+static status import_file(const struct cli *cli, const struct import_args *args, const char *file, struct import **import,
+                          json_t *done, struct err *e)
+{
+    struct recording *r = NULL;
+    int64_t id = 0;
+    status s = recording_open(file, NULL, &r, e);
+    if (s == LATHE_OK && !strcmp(r->format, "lathe database"))
+        s = err_set(e, LATHE_USAGE, "%.300s is a database of lathe's, whose campaigns need no import: give it as --db FILE\n"
+                                    "`lathe export --campaign N --format t4` writes one as a file", file);
+    if (s == LATHE_OK && !*import)
+        s = import_begin(args->db, cli->version, cli->command_line, import, e);
+    if (s == LATHE_OK)
+        s = import_add(*import, r, &id, e);
+    if (s == LATHE_OK) {
+        tell_notes(r);
+        json_array_append_new(done, describe(r, id));
+    }
+    recording_free(r);
+    return s;
+}
+
+static void print_one(struct strbuf *b, const json_t *c)
+{
+    const char *name, *comma = "", *device = tree_text(c, "device"), *kernel = tree_text(c, "kernel");
+    json_t *count;
+    sb_addf(b, "campaign %lld: %s on %s%s%s, %lld configurations:", (long long)tree_int(c, "campaign"),
+            *kernel ? kernel : "a kernel", *device ? device : "an unknown device", *tree_text(c, "size") ? ", size " : "",
+            tree_text(c, "size"), (long long)tree_int(c, "configurations"));
+    json_object_foreach(json_object_get(c, "outcomes"), name, count) {
+        sb_addf(b, "%s %s %lld", comma, name, (long long)json_integer_value(count));
+        comma = ",";
+    }
+    if (!isnan(tree_number(c, "best_ms")))
+        sb_addf(b, "; best %.6g ms", tree_number(c, "best_ms"));
+    sb_addf(b, " (%s, %s)\n", tree_text(c, "format"), tree_text(c, "file"));
+}
+
+static status print_all(const json_t *done, bool json, struct err *e)
+{
+    struct strbuf b = {0};
+    size_t i;
+    json_t *c = NULL;
+    if (json)
+        return out_json(done, e);
+    json_array_foreach(done, i, c) print_one(&b, c);
+    sb_addf(&b, "next: lathe show %lld\n", (long long)tree_int(c, "campaign"));
+    return out_report(&b, e);
+}
+
+static status import_run(const struct cli *cli, void *p, struct err *e)
+{
+    const struct import_args *args = p;
+    struct import *import = NULL;
+    json_t *done = json_array();
+    status s = args->files.count ? LATHE_OK : err_set(e, LATHE_USAGE, "import: FILE is missing: what is to be imported\n"
+                                                                      "`lathe help import` says what it may be");
+    for (int i = 0; i < args->files.count && s == LATHE_OK; i++)
+        s = import_file(cli, args, args->files.items[i], &import, done, e);
+    s = import_end(import, s, e);
+    if (s == LATHE_OK)
+        s = print_all(done, args->json, e);
+    json_decref(done);
+    return s;
+}
+
+const struct command command_import = {
+    .name = "import",
+    .summary = "takes results of other tuners into the database, as campaigns",
+    .details =
+        "Each FILE becomes a campaign whose device has the recorded one's name with \"(imported)\", so that its figures never "
+        "stand among measured ones. `best`, `show`, `report`, `query`, `compare` and replays take it like any other; it "
+        "cannot be exported as code or resumed, since no kernel's source came with it. All files are imported, or none.\n\n"
+        "A CSV has a line of names, then a line a configuration: a column a parameter, and time_ms (or time_s, time_us, time_ns), "
+        "outcome, reason, samples_ms, compile_seconds and others as docs/export.md lists them. `lathe export --campaign N --format "
+        "t4`, kernel-tuner or csv writes what can be imported again.",
+    .options = import_options,
+    .args_size = sizeof(struct import_args),
+    .run = import_run,
+};
