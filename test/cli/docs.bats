@@ -87,6 +87,14 @@ runs() {
     for file in winner.py examples/softmax/use.py; do python3 -c "compile(open('$file').read(), '$file', 'exec')"; done
 }
 
+@test "docs/tutorial.md: without its barrier the kernel is wrong, and every trial says so" {
+    cp -r "$TREE/examples/softmax" broken
+    sed -i '/__syncthreads();/d' broken/softmax.cu
+    run lathe tune ./broken --device host --size M=5,N=150 --where "LANES > 32" --strategy random --trials 6 --db b.db -q
+    [ "$status" -eq 1 ]
+    [ "$(sqlite3 b.db "SELECT group_concat(DISTINCT outcome) || count(*) FROM trial WHERE role = 'candidate'")" = wrong6 ]
+}
+
 @test "docs/export.md" {
     h200
     sqlite3 lathe.db "UPDATE campaign SET size = 'M=16 N=4096 K=4096' WHERE id = 2;
