@@ -79,6 +79,22 @@ sql() { sqlite3 lathe.db "$1"; }
     not grep -q $'\033' screen
 }
 
+@test "tune: nothing of the live block is left on the screen; an interruption's message stands below it" {
+    command -v python3 >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no python3 or no pseudo-terminals here"
+    TERM=xterm "$TREE/test/cli/terminal.py" --columns 300 "$LATHE_BIN" $TUNE --trials 8 --db s.db >screen
+    not grep -q ' a minute  \|compiling, ' screen
+    [ "$(sed -n 1p screen | cut -d' ' -f1-2)" = "campaign 1" ]
+    [ "$(grep -c '^trial .*: best so far' screen)" -ge 1 ]
+    grep -q '^next: lathe export' screen
+    # without --top the report is the last of it; the block stood above the message and is left there, whole
+    TERM=xterm run "$TREE/test/cli/terminal.py" --columns 300 --interrupt "best so far" "$LATHE_BIN" tune tiny --device host \
+        --size M=6,N=7,K=9 --strategy random --trials 4000 --db i.db
+    [ "$status" -eq 130 ]
+    [ "$(grep -c '^ending: what is running' <<<"$output")" -eq 1 ]
+    [ "$(grep -c ' a minute  ' <<<"$output")" -le 1 ]
+    [[ "$output" == *"lathe: interrupted; what was measured is campaign 1 of i.db"* ]]
+}
+
 @test "best, show: --csv; bars only on a terminal" {
     split lathe best --csv
     [ "$status" -eq 0 ]

@@ -23,6 +23,7 @@ struct progress {
 
     double drawn_at;        /* of the live block, or of the last line of counts */
     int lines_open;         /* lines of the live block that stand on the screen */
+    int signals;            /* signals_count() when it was drawn */
     double best;            /* time, or energy where trials have one; NaN until a configuration was right */
     unsigned outcomes_seen; /* bit o: a trial with outcome o was told of */
     struct telemetry telemetry; /* of the last trial that has any */

@@ -2,7 +2,9 @@
  * baseline, trials by outcome, and the GPU's clock, power and temperature where they are known.
  *
  * Invariant: between two calls the cursor is behind the last of lines_open lines, which are the last on the screen. */
+#include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
 #include "cli/spark.h"
 #include "cli/table.h"
 #include <math.h>
@@ -10,8 +12,17 @@
 
 enum { BAR_COLUMNS = 20, SPARK_COLUMNS = 16, LEAST_ROWS = 8 };
 
+/* What a signal's handler writes stands below the block, which then stays where it is. */
+static void leave_to_signals(struct progress *p)
+{
+    if (p->signals != signals_count())
+        p->lines_open = 0;
+    p->signals = signals_count();
+}
+
 void progress_erase(struct progress *p)
 {
+    leave_to_signals(p);
     if (p->lines_open > 1)
         fprintf(p->out, "\033[%dA", p->lines_open - 1);
     if (p->lines_open)
@@ -108,12 +119,17 @@ static void device_line(struct strbuf *b, const struct telemetry *t)
 void progress_draw(struct progress *p, const struct campaign_progress *c)
 {
     static const char *const shade[] = {"", "\033[32m", "", "\033[2m"};
+    if (is_terminal(p->out)) { /* it may have been resized */
+        p->columns = terminal_columns(p->out);
+        p->rows = terminal_rows(p->out);
+    }
     struct strbuf lines[4] = {0};
     int count = p->rows > 0 && p->rows < LEAST_ROWS ? 1 : 4, drawn = 0;
     pace_line(&lines[0], p, c);
     best_line(&lines[1], p, c);
     outcome_line(&lines[2], c);
     device_line(&lines[3], &p->telemetry);
+    leave_to_signals(p);
     if (p->lines_open > 1)
         fprintf(p->out, "\033[%dA", p->lines_open - 1);
     for (int i = 0; i < count; i++) {
