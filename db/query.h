@@ -73,6 +73,8 @@ status query_campaigns(struct query *q, json_t **out, struct err *e);
  * kernel, phase, count, first_ms, least, most, last}] (of a baseline timed again; shares of its first time), trials [trial]
  * in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
+/* The newest campaign; one that failed before its first trial only where there is no other. LATHE_NOTHING: there is none. */
+status query_newest(struct query *q, int64_t *id, struct err *e);
 /* The same, but `trials` is how many: a campaign may have a million. */
 status query_campaign_summary(struct query *q, int64_t id, json_t **out, struct err *e);
 
@@ -84,6 +86,16 @@ struct query_report {
 /* The campaign's keys, what it was done with, and its trials, baselines included, by columns: docs/report.md has the
  * keys. LATHE_NOTHING if absent. */
 status query_report(struct query *q, const struct query_report *wanted, json_t **out, struct err *e);
+
+/* What a trial is compared with: those of a campaign and kernel that have one of these configurations (an array of canonical
+ * texts). */
+struct query_neighbours {
+    int64_t campaign;
+    const char *kernel;
+    const json_t *configurations;
+};
+/* flops and bytes (of the campaign; null: not known), trials [{trial, text, outcome, time_ms}] in the order proposed. */
+status query_neighbours(struct query *q, const struct query_neighbours *asked, json_t **out, struct err *e);
 
 /* What an export needs of a trial: trial (object above), spec (the specification's JSON), target (target_to_json's), driver, toolchain,
  * tool_version, baselines [trial], samples. */

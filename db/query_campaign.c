@@ -198,6 +198,23 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
                    (long long)wanted);
 }
 
+static status newest_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    int64_t id;
+    status s = query_find_campaign(q, 0, &id, e);
+    *out = s ? NULL : json_integer(id);
+    return s;
+}
+
+status query_newest(struct query *q, int64_t *id, struct err *e)
+{
+    json_t *found = NULL;
+    status s = query_in_snapshot(q, newest_body, NULL, &found, e);
+    *id = json_integer_value(found);
+    json_decref(found);
+    return s;
+}
+
 struct campaign_args {
     int64_t id;
     bool trials;                        /* themselves, not how many */

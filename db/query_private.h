@@ -12,7 +12,8 @@
     X(parameters, "SELECT name, type, value FROM parameter_value WHERE trial_id = ?1 ORDER BY position")               \
     X(dims, "SELECT name, value FROM campaign_dim WHERE campaign_id = ?1 ORDER BY position")                           \
     X(campaign_ids, "SELECT id FROM campaign ORDER BY id")                                                             \
-    X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY id DESC LIMIT 1")                       \
+    X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY state = 'failed' AND NOT EXISTS "    \
+                     "(SELECT 1 FROM trial t WHERE t.campaign_id = campaign.id), id DESC LIMIT 1")                     \
     X(campaign, NULL) /* query_campaign.c */                                                                           \
     X(objective, "SELECT objective FROM campaign WHERE id = ?1")                                                       \
     X(coordinator, "SELECT coordinator FROM campaign WHERE id = ?1")                                                   \

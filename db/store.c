@@ -454,3 +454,17 @@ status store_campaign_end(struct store *s, int64_t id, const char *state, const 
                        SQL_VALUES(sql_int(id), sql_text("the campaign ended first"), sql_text(now)), e);
     return store_finish(s, st, doing, e);
 }
+
+status store_campaign_drop(struct store *s, int64_t id, bool *gone, struct err *e)
+{
+    static const char doing[] = "taking a campaign without a trial back";
+    *gone = false;
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_campaign_drop, doing, SQL_VALUES(sql_int(id)), e);
+    bool dropped = !st && sqlite3_changes(s->sql.db) == 1;
+    st = store_finish(s, st, doing, e);
+    *gone = !st && dropped;
+    return st;
+}

@@ -51,6 +51,9 @@ status store_campaign_end(struct store *s, int64_t id, const char *state, const 
 /* How long the campaign that was begun here has run, from now on: of what was not run here, but elsewhere. */
 void store_campaign_elapsed(struct store *s, double seconds);
 
+/* Takes one back that has no trial, so that nothing of it is worth keeping: *gone. */
+status store_campaign_drop(struct store *s, int64_t id, bool *gone, struct err *e);
+
 /* Device `position` (0, 1, ...) of the campaign, and what messages call it; again when it is resumed. */
 status store_campaign_device(struct store *s, int64_t campaign, int position, const char *name, const struct target *t,
                              struct err *e);

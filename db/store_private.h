@@ -39,6 +39,7 @@
                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                               \
     X(campaign_end, "UPDATE campaign SET state = ?2, note = coalesce(?3, note), ended = ?4, "          \
                     "seconds = ?5 WHERE id = ?1 AND state = 'running'")                                                \
+    X(campaign_drop, "DELETE FROM campaign WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE campaign_id = ?1)")  \
     X(campaign_skip, "UPDATE trial SET outcome = 'skipped', reason = ?2, ended = ?3 "                                  \
                      "WHERE campaign_id = ?1 AND outcome = 'in_flight'")                                               \
     X(trial_add, "INSERT INTO trial (campaign_id, number, role, eligible, checked, kernel, source_id, configuration, " \

@@ -78,6 +78,7 @@ counter() {
 @test "tune --objective energy: refused where the device does not tell it" {
     export LATHE_POWERCAP=$PWD/nothing
     fails 2 "host does not tell what energy it takes" lathe tune tiny $RUN --objective energy --db n.db --quiet
+    [ "$(sqlite3 n.db "SELECT count(*) FROM campaign")" = 0 ]     # nothing of it is kept
     fails 2 "is not an objective" lathe tune tiny $RUN --objective speed --db m.db --quiet
     fails 2 "--objective: nothing is run where a recording is replayed" lathe tune --objective energy --db none \
         --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"

@@ -52,10 +52,43 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     lathe tune linear --size M=48,N=80,K=96 --kernel simt --strategy random --trials 3 --seed 1 --db host.db
     run lathe explain --db host.db
     [ "$status" -eq 0 ]
-    [[ "$output" == *"not known: the device's peak rates"* ]]
+    [[ "$output" == *"not placed on the roofline: the device's peak rate, the device's memory bandwidth are not recorded"* ]]
     lathe explain --db host.db --json >x.json
     [ "$(json x.json "json_type(j, '$.launches[0].resident')")" = null ]
     [ "$(json x.json "json_type(j, '$.roofline.of_roofline')")" = null ]
+}
+
+@test "explain: each figure that a roofline lacks is named" {
+    recorded
+    sqlite3 h200.db "UPDATE campaign SET bytes = NULL"
+    split lathe explain --db h200.db
+    [[ "$out" == *"not placed on the roofline: the problem's bytes (\`bytes\` in its specification) is not recorded"* ]]
+    sqlite3 h200.db "UPDATE campaign SET flops = NULL; UPDATE device SET target = json_set(target, '\$.peak_gbps', 0)"
+    split lathe explain --db h200.db
+    [[ "$out" == *"not placed on the roofline: the device's memory bandwidth, the problem's FLOPs (\`flops\` in its specification), the problem's bytes"*" are not recorded"* ]]
+}
+
+@test "explain: an imported trial, without its launches, with its neighbours" {
+    printf 'a,b,time_ms\n1,1,2\n1,2,1\n2,1,4\n2,2,3\n' >table.csv
+    lathe import table.csv
+    split lathe explain
+    [ "$status" -eq 0 ]
+    [[ "$out" == "trial 2 of campaign 1: "*"resources
+  not known"*"2 differ in one parameter, 0 of them faster"* ]]
+    lathe explain 3 --json >x.json
+    [ "$(json x.json "(SELECT group_concat((value ->> 'parameter') || (value ->> 'from') || (value ->> 'to') || (value ->> 'ratio')) FROM json_each(j, '\$.neighbours'))")" = a210.5,b120.75 ]
+}
+
+@test "a campaign that failed before its first trial is not the newest" {
+    recorded
+    sqlite3 h200.db "INSERT INTO campaign SELECT 9, problem_id, device_id, strategy_id, size, flops, bytes, strategy_options, kernels, seed, budget_trials,
+        budget_seconds, space_size, tool_version, command_line, environment, tolerance, inputs, restrictions, 'failed', 'why', created, ended, seconds
+        FROM campaign WHERE id = 3"
+    run lathe explain --db h200.db
+    [[ "$output" == "trial 737 of campaign 3"* ]]
+    lathe report --db h200.db --json >page.json
+    [ "$(json page.json "j -> 'campaigns' -> 0 ->> 'id'")" = 3 ]
+    lathe show --db h200.db | grep -q "^ *9 .*failed"
 }
 
 @test "explain: what is wrong with the command line" {

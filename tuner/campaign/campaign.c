@@ -263,7 +263,13 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     out->id = c->id;
     out->interrupted = c->interrupted;
     bool nothing = !s && !c->interrupted && !out->winner_trial;
-    if (c->id) {
+    bool gone = false;
+    if (s && c->id && !r->resumed) {    /* refused before its first trial */
+        struct err ignored = {0};
+        (void)store_campaign_drop(c->store, c->id, &gone, &ignored);
+        if (gone) out->id = 0;
+    }
+    if (c->id && !gone) {
         struct err ignored = {0};
         const char *state = s ? "failed" : c->interrupted ? "interrupted" : "finished";
         status ended = store_campaign_end(c->store, c->id, state, s ? e->text : NULL, s ? &ignored : e);

@@ -53,12 +53,29 @@ static void print_trial(struct strbuf *b, const json_t *trial)
     sb_add(b, "\n");
 }
 
+/* Which of the four figures of a roofline are not there, and who gives them. */
+static void print_missing(struct strbuf *b, const json_t *r)
+{
+    static const struct {
+        const char *key, *text;
+    } figures[] = {{"peak_tflops", "the device's peak rate"},
+                   {"peak_gbps", "the device's memory bandwidth"},
+                   {"flops", "the problem's FLOPs (`flops` in its specification)"},
+                   {"bytes", "the problem's bytes (`bytes` in its specification)"}};
+    int missing = 0;
+    sb_add(b, "  not placed on the roofline: ");
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (isnan(tree_number(r, figures[i].key)))
+            sb_addf(b, "%s%s", missing++ ? ", " : "", figures[i].text);
+    sb_addf(b, " %s not recorded\n", missing == 1 ? "is" : "are");
+}
+
 static void print_roofline(struct strbuf *b, const json_t *trial, const json_t *r)
 {
     const char *bound = tree_text(r, "bound");
     sb_add(b, "\nceilings\n");
     if (!*bound) {
-        sb_add(b, "  not known: the device's peak rates, or the problem's FLOPs and bytes, are not recorded\n");
+        print_missing(b, r);
         return;
     }
     sb_addf(b, "  %.4g FLOPs and %.4g bytes: %.4g FLOPs a byte, so %s bounds it\n", tree_number(r, "flops"),
@@ -101,6 +118,8 @@ static void print_resources(struct strbuf *b, const json_t *trial, const json_t 
     size_t i;
     json_t *launch;
     sb_add(b, "\nresources\n");
+    if (!json_is_integer(json_object_get(trial, "registers")) && !json_array_size(launches))
+        sb_add(b, "  not known\n");
     if (json_is_integer(json_object_get(trial, "registers")))
         sb_addf(b, "  %lld registers a thread\n", (long long)tree_int(trial, "registers"));
     if (tree_int(trial, "local_bytes") > 0)
@@ -170,63 +189,67 @@ static status print_all(const json_t *x, const struct explain_args *args, struct
     return out_report(&b, e);
 }
 
-/* The launches of a stored trial; a baseline of the library's has none of its own. What was recorded elsewhere has none
- * that are known. */
-static status plan_of(const json_t *provenance, struct stored *t, struct plan *plan, struct err *e)
+/* The launches of a stored trial; a baseline of the library's has none of its own. */
+static status plan_of(const struct stored *t, struct plan *plan, struct err *e)
 {
-    status s = stored_open(provenance, "an explanation", t, e);
-    if (s != LATHE_OK)
-        return s;
     struct value *slots = mem_zalloc((size_t)t->kernel->scope.count + 1, sizeof *slots);
     kernel_slots_fixed(t->problem, t->kernel, &t->target, slots);
-    s = kernel_slots_config(t->kernel, t->choice, slots, e);
+    status s = kernel_slots_config(t->kernel, t->choice, slots, e);
     if (s == LATHE_OK)
         s = plan_build(t->problem, t->kernel, slots, plan, e);
     mem_free(slots);
+    return s;
+}
+
+/* Of what was recorded elsewhere no launches are known. */
+static status explain_stored(struct query *q, const json_t *trial, const struct stored *t, const struct explain_args *args,
+                             struct err *e)
+{
+    struct plan plan;
+    bool runs = !t->problem->space_alone;
+    json_t *x = NULL;
+    status s = runs ? plan_of(t, &plan, e) : LATHE_OK;
     if (s != LATHE_OK)
-        stored_free(t);
+        return s;
+    s = explain_make(q, trial, t->kernel, runs ? &plan : NULL, &t->target, &x, e);
+    if (s == LATHE_OK)
+        s = print_all(x, args, e);
+    json_decref(x);
+    if (runs)
+        plan_free(&plan);
     return s;
 }
 
 static status explain_trial(struct query *q, int64_t id, const struct explain_args *args, struct err *e)
 {
-    json_t *provenance = NULL, *campaign = NULL;
+    json_t *provenance = NULL;
     struct stored t;
-    struct plan plan;
     status s = query_provenance(q, id, &provenance, e);
     if (s == LATHE_NOTHING)
         return err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe show N` lists a campaign's", (long long)id,
                        args->db);
-    const json_t *trial = json_object_get(provenance, "trial");
-    struct query_report wanted = {.campaign = tree_int(trial, "campaign")};
     if (s == LATHE_OK)
-        s = query_report(q, &wanted, &campaign, e);
-    if (s == LATHE_OK && (s = plan_of(provenance, &t, &plan, e)) == LATHE_OK) {
-        json_t *x = explain_make(trial, &plan, &t.target, campaign);
-        s = print_all(x, args, e);
-        json_decref(x);
-        plan_free(&plan);
+        s = stored_open(provenance, NULL, &t, e);
+    if (s == LATHE_OK) {
+        s = explain_stored(q, json_object_get(provenance, "trial"), &t, args, e);
         stored_free(&t);
     }
     json_decref(provenance);
-    json_decref(campaign);
     return s;
 }
 
 /* The best of the newest campaign. */
 static status newest_best(struct query *q, const struct explain_args *args, int64_t *id, struct err *e)
 {
-    struct query_report newest = {0};
-    json_t *campaign = NULL, *best = NULL;
-    status s = query_report(q, &newest, &campaign, e);
-    struct query_filter f = {.campaign = tree_int(campaign, "id"), .top = 1};
+    json_t *best = NULL;
+    struct query_filter f = {.top = 1};
+    status s = query_newest(q, &f.campaign, e);
     if (s == LATHE_OK)
         s = query_best(q, &f, &best, e);
     if (s == LATHE_OK && json_array_size(best) == 0)
         s = err_set(e, LATHE_NOTHING, "campaign %lld of %.300s has no verified configuration\ngive a trial's number: `lathe show "
                                       "%lld` lists them", (long long)f.campaign, args->db, (long long)f.campaign);
     *id = tree_int(json_array_get(best, 0), "id");
-    json_decref(campaign);
     json_decref(best);
     return s;
 }

@@ -12,7 +12,8 @@ struct stored {
     struct target target;
 };
 
-/* Of a trial's provenance (db/query.h). what: what it is wanted for, "an export". On failure nothing is left to free. */
+/* Of a trial's provenance (db/query.h). what: what it is wanted for, "an export", which needs its kernel's
+ * source; NULL: nothing that does. On failure nothing is left to free. */
 status stored_open(const json_t *provenance, const char *what, struct stored *out, struct err *e);
 void stored_free(struct stored *s);
 

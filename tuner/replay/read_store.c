@@ -44,7 +44,8 @@ static const char *text_at(const json_t *row, size_t i)
 static status choose_campaign(struct store_reader *r)
 {
     json_t *rows;
-    status s = r->campaign ? LATHE_OK : ask(r, "SELECT max(id) FROM campaign WHERE id > %lld", &rows);
+    status s = r->campaign ? LATHE_OK : ask(r, "SELECT coalesce((SELECT max(c.id) FROM campaign c WHERE EXISTS "
+                                                 "(SELECT 1 FROM trial t WHERE t.campaign_id = c.id)), max(id)) FROM campaign WHERE id > %lld", &rows);
     if (s || r->campaign)
         return s;
     r->campaign = (long long)json_integer_value(json_array_get(json_array_get(rows, 0), 0));

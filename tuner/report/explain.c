@@ -68,45 +68,6 @@ static json_t *roofline(const json_t *trial, const struct target *target, const 
                      known(tflops / (roof < peak ? roof : isfinite(roof) ? peak : NAN)));
 }
 
-static json_t *at(const json_t *campaign, const char *key, size_t row)
-{
-    return json_array_get(json_object_get(json_object_get(campaign, "columns"), key), row);
-}
-
-static json_t *text_at(const json_t *campaign, const char *key, size_t row)
-{
-    return json_array_get(json_object_get(json_object_get(campaign, "texts"), key),
-                          (size_t)json_integer_value(at(campaign, key, row)));
-}
-
-/* The value of a parameter at a row; null where it is not active. Borrowed, or a new null, so: new reference. */
-static json_t *value_at(const json_t *parameter, size_t row)
-{
-    json_int_t place = json_integer_value(json_array_get(json_object_get(parameter, "column"), row));
-    json_t *value = place < 0 ? NULL : json_array_get(json_object_get(parameter, "values"), (size_t)place);
-    if (!value)
-        return json_null();
-    bool boolean = strcmp(json_string_value(json_object_get(parameter, "type")), "boolean") == 0;
-    return boolean ? json_boolean(json_integer_value(value)) : json_incref(value);
-}
-
-/* The one parameter in which two rows differ; NULL: none, or several. */
-static const json_t *difference(const json_t *campaign, size_t a, size_t b)
-{
-    const json_t *parameter, *found = NULL;
-    size_t i;
-    json_array_foreach(json_object_get(campaign, "parameters"), i, parameter)
-    {
-        const json_t *column = json_object_get(parameter, "column");
-        if (json_equal(json_array_get(column, a), json_array_get(column, b)))
-            continue;
-        if (found)
-            return NULL;
-        found = parameter;
-    }
-    return found;
-}
-
 static int by_time(const void *a, const void *b)
 {
     double x = number(*(json_t *const *)a, "time_ms"), y = number(*(json_t *const *)b, "time_ms");
@@ -115,23 +76,68 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static json_t *neighbours(const json_t *trial, const json_t *campaign)
+/* The configuration with another value of one of its parameters, as the database has it. */
+static char *text_with(const struct kernel *k, const json_t *configuration, const struct param *changed, struct value to)
 {
-    const json_t *ids = json_object_get(json_object_get(campaign, "columns"), "id");
-    size_t n = json_array_size(ids), own = 0, count = 0;
-    json_t **found = mem_zalloc(n + 1, sizeof *found), *list = json_array();
-    while (own < n && !json_equal(json_array_get(ids, own), json_object_get(trial, "id")))
-        own++;
-    for (size_t i = 0; i < n && own < n; i++) {
-        const json_t *p = i == own || !json_equal(at(campaign, "kernel", i), at(campaign, "kernel", own))
-                              ? NULL : difference(campaign, own, i);
-        if (!p || json_integer_value(at(campaign, "number", i)) <= 0)
+    struct strbuf b = {0};
+    sb_add(&b, "");
+    for (int i = 0; i < k->nparams; i++) {
+        const struct param *p = &k->params[i];
+        struct value v;
+        if (!value_from_json(json_object_get(configuration, p->name), &v))
+            continue;           /* not active */
+        sb_addf(&b, "%s%s=", b.len ? " " : "", p->name);
+        value_print(&b, p == changed ? to : v);
+    }
+    return sb_take(&b);
+}
+
+/* text -> [parameter, from, to], of every configuration that differs in one parameter. One whose change makes another
+ * parameter active or not has a text that no trial has. */
+static json_t *changes_of(const struct kernel *k, const json_t *configuration)
+{
+    json_t *changes = json_object();
+    for (int i = 0; i < k->nparams; i++) {
+        const struct param *p = &k->params[i];
+        json_t *from = json_object_get(configuration, p->name);
+        struct value was;
+        if (!value_from_json(from, &was))
             continue;
-        double own_ms = json_number_value(at(campaign, "time_ms", own)), ms = json_number_value(at(campaign, "time_ms", i));
-        found[count++] = json_pack("{s:O, s:O, s:o, s:o, s:O, s:O, s:o}", "trial", json_array_get(ids, i), "parameter",
-                                   json_object_get(p, "name"), "from", value_at(p, own), "to", value_at(p, i), "outcome",
-                                   text_at(campaign, "outcome", i), "time_ms", at(campaign, "time_ms", i), "ratio",
-                                   known(own_ms > 0 && ms > 0 ? ms / own_ms : NAN));
+        for (int v = 0; v < p->nvalues; v++) {
+            if (value_equal(p->values[v], was))
+                continue;
+            char *text = text_with(k, configuration, p, p->values[v]);
+            json_object_set_new(changes, text, json_pack("[s, O, o]", p->name, from, value_to_json(p->values[v])));
+            mem_free(text);
+        }
+    }
+    return changes;
+}
+
+static json_t *keys_of(const json_t *object)
+{
+    json_t *keys = json_array(), *value;
+    const char *key;
+    json_object_foreach((json_t *)object, key, value)
+        json_array_append_new(keys, json_string(key));
+    return keys;
+}
+
+/* rows: of query_neighbours. */
+static json_t *neighbours(const json_t *trial, const json_t *changes, const json_t *rows)
+{
+    size_t n = json_array_size(rows), count = 0;
+    json_t **found = mem_zalloc(n + 1, sizeof *found), *list = json_array(), *row;
+    double own = number(trial, "time_ms");
+    for (size_t i = 0; i < n; i++) {
+        row = json_array_get(rows, i);
+        const json_t *change = json_object_get(changes, json_string_value(json_object_get(row, "text")));
+        double ms = number(row, "time_ms");
+        if (change)
+            found[count++] = json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:o}", "trial", json_object_get(row, "trial"),
+                                       "parameter", json_array_get(change, 0), "from", json_array_get(change, 1), "to",
+                                       json_array_get(change, 2), "outcome", json_object_get(row, "outcome"), "time_ms",
+                                       json_object_get(row, "time_ms"), "ratio", known(own > 0 && ms > 0 ? ms / own : NAN));
     }
     qsort(found, count, sizeof *found, by_time);
     for (size_t i = 0; i < count; i++)
@@ -140,8 +146,19 @@ static json_t *neighbours(const json_t *trial, const json_t *campaign)
     return list;
 }
 
-json_t *explain_make(const json_t *trial, const struct plan *plan, const struct target *target, const json_t *campaign)
+status explain_make(struct query *q, const json_t *trial, const struct kernel *k, const struct plan *plan,
+                    const struct target *target, json_t **out, struct err *e)
 {
-    return json_pack("{s:O, s:o, s:o, s:o}", "trial", trial, "launches", launches(plan, trial, target), "roofline",
-                     roofline(trial, target, campaign), "neighbours", neighbours(trial, campaign));
+    json_t *changes = changes_of(k, json_object_get(trial, "configuration")), *texts = keys_of(changes), *rows = NULL;
+    struct query_neighbours asked = {.campaign = json_integer_value(json_object_get(trial, "campaign")), .kernel = k->name,
+                                     .configurations = texts};
+    status s = query_neighbours(q, &asked, &rows, e);
+    if (!s)
+        *out = json_pack("{s:O, s:o, s:o, s:o}", "trial", trial, "launches", launches(plan, trial, target), "roofline",
+                         roofline(trial, target, rows), "neighbours",
+                         neighbours(trial, changes, json_object_get(rows, "trials")));
+    json_decref(changes);
+    json_decref(texts);
+    json_decref(rows);
+    return s;
 }
