@@ -27,6 +27,7 @@ SRC_export   = $(call src_of,tuner/export)
 SRC_report   = $(call src_of,tuner/report)
 SRC_lib      = $(call src_of,tuner/lib)
 SRC_cli      = $(call src_of,tuner/cli)
+SRC_mpi      = $(call src_of,tuner/mpi)
 SRC_search   = $(wildcard search/*/*.c)
 SRC_db       = $(call src_of,db)
 SRC_all   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_score) $(SRC_campaign) $(SRC_contest) \
@@ -42,6 +43,7 @@ BELOW_device   = $(SRC_device) $(BELOW_model)
 BELOW_search   = $(SRC_search) $(BELOW_model)
 BELOW_db       = $(SRC_db) $(BELOW_model)
 BELOW_trial    = $(SRC_trial) $(BELOW_device)
+BELOW_mpi      = $(filter-out tuner/mpi/link.c,$(SRC_mpi)) $(BELOW_trial)
 BELOW_replay   = $(SRC_replay) $(BELOW_db)
 BELOW_score    = $(SRC_score) $(BELOW_replay)
 BELOW_report   = $(SRC_report) $(BELOW_db)
@@ -63,6 +65,21 @@ all: $(O)/lathe
 $(O)/lathe: $(call obj_of,tuner/main.c) $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The same program as processes of an MPI job (docs/mpi.md), beside the one that needs no MPI: Debian's libopenmpi-dev.
+MPICC    ?= mpicc
+MPI_INC   = $(shell $(MPICC) --showme:incdirs 2>/dev/null)
+$(O)/lathe-mpi: $(O)/obj/mpi/main.o $(OBJ) $(call obj_of,$(SRC_mpi))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) $(shell $(MPICC) --showme:link)
+$(O)/obj/tuner/mpi/%.o: CFLAGS += $(MPI_INC:%=-isystem %)
+$(O)/obj/mpi/main.o: tuner/main.c | $(GEN)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -DLATHE_MPI -MMD -MP -c -o $@ $<
+mpi:
+	@command -v $(MPICC) >/dev/null || { echo "mpi: no $(MPICC): scripts/setup --mpi installs it" >&2; exit 1; }
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) $(O)/lathe $(O)/lathe-mpi
 
 # Loops over thousands of candidates. Vectors, but no contraction and no reordering: results are the same everywhere.
 $(O)/obj/search/surrogates/%.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off

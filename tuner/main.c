@@ -1,16 +1,22 @@
 /* main.c: the process: its descriptors, its signals, its version, and the one place that prints an error and exits.
+ * Compiled with LATHE_MPI as well, for the program that is several processes of an MPI job (tuner/mpi).
  *
  * The same binary is the coordinator and its workers: `lathe worker ...` (in no help) is what a campaign starts for
  * compiling and for running on a device. */
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/table.h"
+#ifdef LATHE_MPI
+#include "mpi/ranks.h"
+#include "mpi/relay.h"
+#endif
 #include "trial/worker.h"
 #include "version.h"
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,10 +65,20 @@ int main(int argc, char **argv)
     mem_on_failure(out_of_memory);
     /* NOTE: else a value that there was no memory for would be missing in a tree, and nobody told. */
     json_set_alloc_funcs(mem_alloc, mem_free);
-    if (argc >= 3 && !strcmp(argv[1], "worker"))
+    bool worker = argc >= 3 && !strcmp(argv[1], "worker");
+#ifdef LATHE_MPI
+    if (worker && relay_wanted(argc - 2, argv + 2))
+        return relay_main(argc - 2, argv + 2);
+#endif
+    if (worker)
         return worker_main(argc - 2, argv + 2);
     static char self[PATH_MAX];
     find_self(self, sizeof self, argc > 0 ? argv[0] : "lathe");
+#ifdef LATHE_MPI
+    int code;
+    if (ranks_main(argc, argv, self, &code))
+        return code;
+#endif
     char *line = cli_quote_all(argc, argv);
     struct cli cli = {.self = self, .version = LATHE_VERSION, .date = LATHE_DATE, .command_line = line};
     struct err e = {0};

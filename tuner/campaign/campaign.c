@@ -40,7 +40,7 @@ static status record_campaign(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     struct strbuf kernels = {0}, options = {0};
-    char *devices = r->device ? devices_list(c) : NULL;
+    char *devices = r->device || c->devices->remote ? devices_list(c) : NULL;
     char *request = request_text(r, devices, c->earlier);
     for (int i = 0; i < c->nentrants; i++) sb_addf(&kernels, "%s%s", i ? " " : "", c->entrants[i].kernel->name);
     strategy_options_text(c->strategy, &options);

@@ -1,10 +1,12 @@
 /* devices.c: the campaign's pool of devices: one device worker each, all of one kind.
  *
- * "cuda:0,cuda:1" or "cuda:all" are several GPUs; "host,host" is two workers on this machine's processor. All prepare the
- * problem at the same time. One that is taken out takes no part any more; the campaign ends with the last.
+ * "cuda:0,cuda:1" or "cuda:all" are several GPUs; "host,host" is two workers on this machine's processor; "mpi:1" is the
+ * device of another process of an MPI job, whose worker is spoken to through a relay. All prepare the problem at the same
+ * time. One that is taken out takes no part any more; the campaign ends with the last.
  * Invariant: `gone` changes between two turns of the loop only (device_take_out); what a callback learns is in `lost`. */
 #include "base/mem.h"
 #include "campaign/internal.h"
+#include "campaign/ranks.h"
 #include "device/dev.h"
 #include <string.h>
 
@@ -16,21 +18,23 @@ static status add_name(struct campaign *c, const char *name, struct err *e)
 {
     const struct dev_ops *ops;
     int number, same = 0;
-    status s = dev_find(name, &ops, &number, e);
+    bool remote = ranks_names(name);
+    char rank_name[sizeof c->devices->name];
+    status s = remote ? ranks_find(name, &number, rank_name, sizeof rank_name, e) : dev_find(name, &ops, &number, e);
     if (s) return s;
     for (int i = 0; i < c->ndevices; i++) same += !strcmp(c->devices[i].handle, name);
     if (same && strcmp(name, "host"))
-        return err_set(e, LATHE_USAGE, "--device: %s is given twice; two workers on one GPU would disturb each other's times",
+        return err_set(e, LATHE_USAGE, "--device: %s is given twice; two workers on one device would disturb each other's times",
                        name);
     if (c->ndevices == MOST_DEVICES) return err_set(e, LATHE_USAGE, "--device: more than %d devices", MOST_DEVICES);
     struct pool_device *d = &c->devices[c->ndevices];
-    *d = (struct pool_device){.campaign = c, .position = c->ndevices};
+    *d = (struct pool_device){.campaign = c, .position = c->ndevices, .remote = remote};
     c->ndevices++;
     snprintf(d->handle, sizeof d->handle, "%s", name);
     if (same)
         snprintf(d->name, sizeof d->name, "%s (%d)", name, same + 1);
     else
-        snprintf(d->name, sizeof d->name, "%s", name);
+        snprintf(d->name, sizeof d->name, "%s", remote ? rank_name : name);
     return LATHE_OK;
 }
 
@@ -49,7 +53,7 @@ static status add_all_gpus(struct campaign *c, struct err *e)
 /* What no device's name is, told before anything is looked for. */
 static status check_word(const char *word, const char *list, struct err *e)
 {
-    static const char expected[] = "expected cuda:N, cuda:all or host, or several of them with a comma between (host,host: two "
+    static const char expected[] = "expected cuda:N, cuda:all, host or mpi:N, or several of them with a comma between (host,host: two "
                                    "workers)";
     if (!*word)
         return err_set(e, LATHE_USAGE, "--device: '%.200s' lacks a name before or after a comma\n%s", list, expected);
@@ -59,6 +63,25 @@ static status check_word(const char *word, const char *list, struct err *e)
     return LATHE_OK;
 }
 
+static status add_all_ranks(struct campaign *c, struct err *e)
+{
+    int n = ranks_count();
+    status s = LATHE_OK;
+    for (int i = 1; i <= (n ? n : 1) && !s; i++) {      /* where there is none, it says what to do */
+        char name[24];
+        snprintf(name, sizeof name, "mpi:%d", i);
+        s = add_name(c, name, e);
+    }
+    return s;
+}
+
+static status add_word(struct campaign *c, const char *word, struct err *e)
+{
+    return !strcmp(word, "cuda:all")  ? add_all_gpus(c, e)
+           : !strcmp(word, "mpi:all") ? add_all_ranks(c, e)
+                                      : add_name(c, word, e);
+}
+
 static status read_list(struct campaign *c, const char *text, struct err *e)
 {
     char *list = mem_strdup(text), *rest = list, *word;
@@ -66,7 +89,7 @@ static status read_list(struct campaign *c, const char *text, struct err *e)
     c->devices = mem_zalloc(MOST_DEVICES, sizeof *c->devices);
     while (!s && (word = strsep(&rest, ","))) {
         s = check_word(word, text, e);
-        if (!s) s = !strcmp(word, "cuda:all") ? add_all_gpus(c, e) : add_name(c, word, e);
+        if (!s) s = add_word(c, word, e);
     }
     mem_free(list);
     return s;
@@ -106,7 +129,10 @@ status devices_open(struct campaign *c, struct err *e)
 {
     char usual[24];
     const char *list = c->request->device;
-    if (!list) dev_default(usual);
+    if (!list && ranks_count())
+        snprintf(usual, sizeof usual, "mpi:all");
+    else if (!list)
+        dev_default(usual);
     status s = read_list(c, list ? list : usual, e);
     if (s) return s;
     for (int i = 0; i < c->ndevices; i++)
@@ -144,6 +170,13 @@ struct pool_device *devices_first(const struct campaign *c)
     for (int i = 0; i < c->ndevices; i++)
         if (!c->devices[i].gone) return &c->devices[i];
     return NULL;
+}
+
+int devices_here(const struct campaign *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->ndevices; i++) n += !c->devices[i].remote;
+    return n;
 }
 
 char *devices_list(const struct campaign *c)
@@ -187,7 +220,7 @@ status devices_prepare(struct campaign *c, const struct bench_setup *setup, uint
             first = d;
             *answer = *a;
         } else if (strcmp(a->reference, answer->reference)) {
-            char why[120];
+            char why[300];
             snprintf(why, sizeof why, "it verifies against the reference %s, and %s against %s", a->reference, first->name,
                      answer->reference);
             s = device_take_out(c, d, why, e);

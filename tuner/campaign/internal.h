@@ -1,6 +1,7 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
- * Who does what, each using those before it alone: events.c is what all say and ask; devices.c has the pool of devices;
+ * Who does what, each using those before it alone: events.c is what all say and ask; ranks.c
+ * knows devices of other processes; devices.c has the pool of devices;
  * prepare.c makes them ready and compiles; entrants.c finds the kernels that take part; leaders.c makes what was found ready to
  * be evaluated again; health.c tells a device that fails from candidates that do; drift.c times a baseline again; resume.c
  * has what was recorded, where a campaign goes on; trial_end.c ends trials, trials.c takes configurations through compiling and a
@@ -46,7 +47,8 @@ struct leader {
 struct pool_device {
     struct campaign *campaign;
     int position;
-    char handle[24], name[40];  /* "host"; what messages call it: "host (2)" */
+    char handle[24], name[120]; /* "host"; what messages call it: "host (2)" */
+    bool remote;                /* of another process of an MPI job (ranks.h) */
     struct executor *executor;
     struct target target;
     bool gone;                  /* taken out */
@@ -130,10 +132,13 @@ status campaign_open_workers(struct campaign *c, struct err *e);
 void campaign_close_workers(struct campaign *c);
 int campaign_default_workers(void);         /* compilers: a core each, less one */
 
-/* devices.c. request->device: "cuda:0,cuda:1", "cuda:all", "host,host"; NULL: dev_default(). Opens all (blocking).
+/* devices.c. request->device: "cuda:0,cuda:1", "cuda:all", "host,host", "mpi:all"; NULL: those of all ranks, else
+ * dev_default(). Opens all (blocking).
  * LATHE_USAGE: no such device, one GPU twice, or devices of unlike kinds; LATHE_DEVICE: one cannot be opened. */
 status devices_open(struct campaign *c, struct err *e);
 void devices_close(struct campaign *c);
+/* How many are this machine's, as far as this process can tell: compilers leave them cores. */
+int devices_here(const struct campaign *c);
 /* Their handles, with commas; mem_free it. */
 char *devices_list(const struct campaign *c);
 /* The store is told of them. */

@@ -58,7 +58,7 @@ status campaign_open_workers(struct campaign *c, struct err *e)
     status s = devices_open(c, e);
     if (s) return s;
     int workers = r->compile_workers > 0 ? r->compile_workers : campaign_default_workers();
-    struct compile_limits limits = {.cores_kept = c->ndevices,
+    struct compile_limits limits = {.cores_kept = devices_here(c),
                                     .seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
                                     .memory = r->compile_memory > 0 ? r->compile_memory : memory_share(workers)};
     c->progress.devices = c->ndevices;

@@ -144,6 +144,13 @@ static void on_evaluated(void *ctx, const struct child_answer *a)
         fail_trial(x, OUTCOME_timeout, text);
         return;
     }
+    if (json_is_true(json_object_get(a->reply, "gone"))) {
+        const char *error = json_string_value(json_object_get(a->reply, "error"));
+        child_kill(x->child);
+        x->level = CLOSED;
+        finish(x, NULL, error ? error : "it is gone");
+        return;
+    }
     if (json_is_true(json_object_get(a->reply, "lost"))) {
         child_kill(x->child);
         x->level = CLOSED;

@@ -13,6 +13,8 @@
  *                                                                   "sgemm_scaled","scaled_limit","energy":bool,"blind"}
  *             {"op":"inputs","inputs","seed"}                   -> the same
  *             {"op":"evaluate","evaluation"}                    -> {"ok":true,"result","lost":bool}
+ *             any, of a relay to another process (tuner/mpi)    -> {"ok":false,"status","error","gone":true}: nothing is
+ *                                                                   said of the trial, and there is no device any more
  */
 #ifndef LATHE_TRIAL_WORKER_H
 #define LATHE_TRIAL_WORKER_H
