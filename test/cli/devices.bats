@@ -88,9 +88,12 @@ load hold
     local run="tiny --size M=5 --trials 1 --db p.db"
     fails 4 "cuda:0: no CUDA driver" lathe tune $run --device host,cuda:0
     fails 2 "cuda:1 is given twice" lathe tune $run --device cuda:1,cuda:1
+    fails 2 "mpi:1: only where mpirun or srun starts a lathe that is built with MPI" lathe tune $run --device mpi:1
+    fails 2 "mpi:1: only where mpirun" lathe tune $run --device mpi:all
+    fails 2 "no device 'mpi:x': expected mpi:N" lathe tune $run --device mpi:x
     fails 2 "'host,' lacks a name before or after a comma" lathe tune $run --device host,
     fails 2 "lacks a name" lathe tune $run --device host,,host
-    fails 2 "expected cuda:N, cuda:all or host" lathe tune $run --device host:all
+    fails 2 "expected cuda:N, cuda:all, host or mpi:N" lathe tune $run --device host:all
     fails 2 "no device 'host:all': this machine's processor is host" lathe tune $run --device host:all
     fails 4 "cuda:all: there is no GPU here" lathe tune $run --device cuda:all
     fails 2 "verifying takes one device" lathe verify tiny --kernel plain --size M=5 --device host,host

@@ -125,6 +125,13 @@ static status check_alike(const struct campaign *c, struct err *e)
 
 /* --- life --- */
 
+int devices_here(const struct campaign *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->ndevices; i++) n += !c->devices[i].remote;
+    return n;
+}
+
 status devices_open(struct campaign *c, struct err *e)
 {
     char usual[24];
@@ -135,6 +142,8 @@ status devices_open(struct campaign *c, struct err *e)
         dev_default(usual);
     status s = read_list(c, list ? list : usual, e);
     if (s) return s;
+    if (ranks_count() && devices_here(c) == c->ndevices)
+        campaign_note(c, "the devices of MPI ranks take no part: --device mpi:all is all of them");
     for (int i = 0; i < c->ndevices; i++)
         c->devices[i].executor = executor_open(&c->loop, c->request->self, c->devices[i].handle, c->devices[i].name);
     for (int i = 0; i < c->ndevices && !s; i++) {
@@ -170,13 +179,6 @@ struct pool_device *devices_first(const struct campaign *c)
     for (int i = 0; i < c->ndevices; i++)
         if (!c->devices[i].gone) return &c->devices[i];
     return NULL;
-}
-
-int devices_here(const struct campaign *c)
-{
-    int n = 0;
-    for (int i = 0; i < c->ndevices; i++) n += !c->devices[i].remote;
-    return n;
 }
 
 char *devices_list(const struct campaign *c)

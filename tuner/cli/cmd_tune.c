@@ -35,8 +35,8 @@ static const struct option_row tune_options[] = {
     {"baseline", .arg = "NAME", .kind = OPTION_TEXTS, AT(baselines),
      .help = "time this baseline beside; may be repeated (default: the specification's usual ones)"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
-     .help = "cuda:N, host, several of one kind with commas between, cuda:all, or replay:FILE, a recording (default: the "
-             "first CUDA GPU, else host)",
+     .help = "cuda:N, host, mpi:N (of an MPI rank), several with commas between, cuda:all, mpi:all, or replay:FILE, a "
+             "recording (default: mpi:all under mpirun, else the first CUDA GPU, else host)",
      .given = offsetof(struct tune_args, has_device)},
     {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = STRATEGY_DEFAULT,
      .help = "how to search: one of those below, or a FILE.lua",

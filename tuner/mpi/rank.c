@@ -85,6 +85,7 @@ static void take_request(struct rank *r, const struct frame *f)
 {
     json_t *request = NULL;
     struct err e = r->failure;
+    if (!r->dir) r->session = f->session;
     status s = r->dir ? fresh_worker(r, f->session, &e) : e.code;
     if (!s && !r->lives) return;        /* the relay is told, or was killed */
     if (!s) s = package_read(f->body, f->len, r->dir, &request, &e);

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 struct relay {
+    struct sockaddr_un address;
     int hub;                    /* a socket; -1: not there any more */
     struct strbuf in;           /* of the hub, not yet read */
     char *gone;                 /* why the rank cannot be had; NULL: it can */
-    bool asked;                 /* the first request is answered: by it a rank that is gone already is told */
 };
 
 static bool write_all(int fd, const char *bytes, size_t n)
@@ -45,20 +45,27 @@ static void lose(struct relay *r, const char *why, size_t n)
     r->hub = -1;
 }
 
+/* The address is a socket in a folder of its own, which a hub that was killed leaves behind. */
 static void lose_hub(struct relay *r)
 {
     static const char why[] = "the process that reaches the other ranks has ended: mpirun ended the job?";
+    char *slash = strrchr(r->address.sun_path, '/');
+    if (!r->gone && slash) {
+        unlink(r->address.sun_path);
+        *slash = 0;
+        rmdir(r->address.sun_path);
+    }
     lose(r, why, sizeof why - 1);
 }
 
 static void reach_hub(struct relay *r)
 {
     const char *ranks = getenv("LATHE_RANKS");
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t n = ranks ? strcspn(ranks, "\n") : 0;
+    r->address.sun_family = AF_UNIX;
     r->hub = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (n && n < sizeof address.sun_path) memcpy(address.sun_path, ranks, n);
-    if (!n || r->hub < 0 || connect(r->hub, (struct sockaddr *)&address, sizeof address)) lose_hub(r);
+    if (n && n < sizeof r->address.sun_path) memcpy(r->address.sun_path, ranks, n);
+    if (!n || r->hub < 0 || connect(r->hub, (struct sockaddr *)&r->address, sizeof r->address)) lose_hub(r);
 }
 
 static void tell(struct relay *r, enum frame_kind kind, uint32_t session, const struct strbuf *body)
@@ -105,7 +112,6 @@ static bool answer_failure(status code, const char *why, bool gone)
 /* False: this worker's life is over. */
 static bool serve(struct relay *r, const char *line, size_t n)
 {
-    r->asked = true;
     struct strbuf body = {0};
     struct err e = {0};
     if (package_write(line, n, &body, &e)) {
@@ -132,14 +138,22 @@ static bool serve(struct relay *r, const char *line, size_t n)
     return alive;
 }
 
-/* Waits for a request. False: the worker, or the rank, ended while nothing was asked of it. The coordinator starts another
- * relay then, which costs no trial. NOTE: a request is read whole before it is answered, so `in` holds no second one. */
-static bool wait_for_request(const struct relay *r)
+/* Waits for a request. False: the worker there ended while nothing was asked of it; the coordinator starts another relay
+ * then, which costs no trial. Where it is the rank, or the hub, that ended, the next request is told.
+ * NOTE: a request is read whole before it is answered, so `in` holds no second one. */
+static bool wait_for_request(struct relay *r)
 {
-    struct pollfd fds[] = {{.fd = WORKER_FD_IN, .events = POLLIN}, {.fd = r->hub, .events = POLLIN}};
-    while (poll(fds, r->hub >= 0 ? 2 : 1, -1) < 0)
-        if (errno != EINTR) return true;
-    return fds[0].revents || !fds[1].revents;
+    struct frame f;
+    size_t used;
+    while (!r->gone) {
+        struct pollfd fds[] = {{.fd = WORKER_FD_IN, .events = POLLIN}, {.fd = r->hub, .events = POLLIN}};
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) return true;
+        if (fds[0].revents) return true;
+        if (!fds[1].revents || !hear(r, &f, &used)) continue;
+        if (f.kind != FRAME_GONE) return false;
+        lose(r, f.body, f.len);
+    }
+    return true;
 }
 
 bool relay_wanted(int argc, char **argv)
@@ -162,7 +176,7 @@ int relay_main(int argc, char **argv)
     char *line = NULL;
     size_t cap = 0;
     bool alive = true;
-    for (ssize_t n; alive && (alive = !r.asked || wait_for_request(&r)) && (n = getline(&line, &cap, in)) > 0;)
+    for (ssize_t n; alive && (alive = wait_for_request(&r)) && (n = getline(&line, &cap, in)) > 0;)
         alive = serve(&r, line, (size_t)n);
     free(line);
     fclose(in);
