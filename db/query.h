@@ -118,6 +118,10 @@ status query_earlier(struct query *q, const struct query_earlier *wanted, json_t
  * coordinator (base/process.h; null: unknown). LATHE_NOTHING if absent. */
 status query_resumption(struct query *q, int64_t id, json_t **out, struct err *e);
 
+/* What was exported into the database for liblathe, byte for byte, at an address that is a multiple of 16; mem_free it.
+ * problem: its name; NULL: the only one. LATHE_NOTHING: there is none, or there are several, and the message says which. */
+status query_bundle(struct query *q, const char *problem, char **data, size_t *len, struct err *e);
+
 /* Any SELECT (or WITH, EXPLAIN, PRAGMA table_info): {"columns": [..], "rows": [[..]]}. A statement that would write is
  * refused; several statements are refused. */
 status query_sql(struct query *q, const char *sql, json_t **out, struct err *e);

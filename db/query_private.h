@@ -42,6 +42,7 @@
                      "AND m.regime = 'sustained' AND coalesce(m.device_position, 0) = x.position ORDER BY m.id DESC "  \
                      "LIMIT 1) AS sustained FROM trial t JOIN campaign_worker x ON x.campaign_id = t.campaign_id "     \
                      "WHERE t.id = ?1 AND (cold IS NOT NULL OR sustained IS NOT NULL) ORDER BY x.position")            \
+    X(bundles, "SELECT problem, data FROM bundle ORDER BY problem")                                                    \
     X(samples, "SELECT ms FROM sample WHERE measurement_id = ?1 ORDER BY number")
 
 enum question {

@@ -188,6 +188,7 @@ static int bind_one(sqlite3_stmt *st, int i, struct sql_value v)
     case SQL_UNSIGNED:
         snprintf(digits, sizeof digits, "%" PRIu64, v.u);
         return sqlite3_bind_text(st, i, digits, -1, SQLITE_TRANSIENT);
+    case SQL_BLOB: return sqlite3_bind_blob64(st, i, v.blob.data, v.blob.len, SQLITE_STATIC);
     case SQL_NULL: break;
     }
     return sqlite3_bind_null(st, i);

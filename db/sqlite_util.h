@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    SCHEMA_VERSION = 3,                 /* PRAGMA user_version this program writes and reads */
+    SCHEMA_VERSION = 4,                 /* PRAGMA user_version this program writes and reads */
     APPLICATION_ID = 0x4c617468,        /* "Lath" */
 };
 
@@ -24,7 +24,7 @@ struct sql {
     double busy_since;                  /* clock_seconds() when the present wait began */
 };
 
-enum sql_kind { SQL_NULL, SQL_INT, SQL_REAL, SQL_TEXT, SQL_UNSIGNED };
+enum sql_kind { SQL_NULL, SQL_INT, SQL_REAL, SQL_TEXT, SQL_UNSIGNED, SQL_BLOB };
 struct sql_value {
     enum sql_kind kind;
     union {
@@ -32,6 +32,10 @@ struct sql_value {
         double f;
         const char *s;                  /* borrowed until the call returns */
         uint64_t u;                     /* bound as decimal text */
+        struct sql_blob {
+            const void *data;           /* borrowed likewise */
+            size_t len;
+        } blob;
     };
 };
 
@@ -39,6 +43,7 @@ static inline struct sql_value sql_null(void) { return (struct sql_value){.kind 
 static inline struct sql_value sql_int(int64_t i) { return (struct sql_value){.kind = SQL_INT, .i = i}; }
 static inline struct sql_value sql_real(double f) { return (struct sql_value){.kind = SQL_REAL, .f = f}; }
 static inline struct sql_value sql_text(const char *s) { return (struct sql_value){.kind = SQL_TEXT, .s = s}; }
+static inline struct sql_value sql_blob(const void *data, size_t len) { return (struct sql_value){.kind = SQL_BLOB, .blob = {data, len}}; }
 static inline struct sql_value sql_unsigned(uint64_t u) { return (struct sql_value){.kind = SQL_UNSIGNED, .u = u}; }
 
 /* The two arguments (values, count) of the calls below: SQL_VALUES(sql_int(1), sql_text("x")). */

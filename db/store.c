@@ -26,9 +26,12 @@ static const char SCHEMA_2[] = {
 static const char SCHEMA_3[] = {
 #include "db/schema_3.sql.inc"
     , 0};
+static const char SCHEMA_4[] = {
+#include "db/schema_4.sql.inc"
+    , 0};
 
 /* What takes a file from version i to i + 1; never edited once released. Version 0 is an empty file. */
-static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2, SCHEMA_3};
+static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2, SCHEMA_3, SCHEMA_4};
 
 static const char *const STATEMENTS[STATEMENT_COUNT] = {
 #define X(name, text) text,
@@ -467,4 +470,18 @@ status store_campaign_drop(struct store *s, int64_t id, bool *gone, struct err *
     st = store_finish(s, st, doing, e);
     *gone = !st && dropped;
     return st;
+}
+
+status store_bundle(struct store *s, const char *problem, const char *data, size_t len, const char *tool_version,
+                    struct err *e)
+{
+    static const char doing[] = "keeping a bundle";
+    char now[32];
+    clock_iso8601(now);
+    status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_bundle_set, doing,
+                   SQL_VALUES(sql_text(problem), sql_blob(data, len), sql_text(tool_version), sql_text(now)), e);
+    return store_finish(s, st, doing, e);
 }

@@ -122,4 +122,8 @@ status store_drift(struct store *s, int64_t campaign, int64_t trial, int positio
 status store_together_begin(struct store *s, struct err *e);
 status store_together_end(struct store *s, status so_far, struct err *e);
 
+/* A file of --format bundle of the problem of that name, in place of an earlier one (query_bundle). */
+status store_bundle(struct store *s, const char *problem, const char *data, size_t len, const char *tool_version,
+                    struct err *e);
+
 #endif

@@ -10,6 +10,7 @@
     X(begin, "BEGIN IMMEDIATE")                                                                                        \
     X(commit, "COMMIT")                                                                                                \
     X(meta_set, "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")          \
+    X(bundle_set, "INSERT OR REPLACE INTO bundle (problem, data, tool_version, made) VALUES (?1, ?2, ?3, ?4)")         \
     X(problem_find, "SELECT id FROM problem WHERE hash = ?1")                                                          \
     X(problem_add, "INSERT INTO problem (hash, name, summary, specification, created) VALUES (?1, ?2, ?3, ?4, ?5)")    \
     X(source_find, "SELECT id FROM source WHERE hash = ?1")                                                            \

@@ -45,6 +45,23 @@ manifest() { head -c "$((64 + $(od -An -tu8 -j16 -N8 "$1")))" "$1" | tail -c +65
     lathe export --format bundle --db "$BATS_FILE_TMPDIR/host.db" --problem linear | cmp - w.lathe
 }
 
+@test "bundle: into the database, which an older lathe made, and again" {
+    cp "$BATS_FILE_TMPDIR/h200.db" lathe.db
+    local before="$(sqlite3 lathe.db "PRAGMA user_version")" trials="$(sqlite3 lathe.db "SELECT count(*) FROM trial")"
+    [ "$before" -lt 4 ]
+    exported --into-database
+    [[ "$output" == *"wrote the bundle of linear into lathe.db: 1 configuration, and a plain kernel"* ]]
+    [ "$(sqlite3 lathe.db "PRAGMA user_version") $(sqlite3 lathe.db "SELECT count(*) FROM trial")" = "4 $trials" ]
+    exported --into-database
+    exported -o w.lathe
+    [ "$(sqlite3 lathe.db "SELECT problem || hex(data) FROM bundle")" = "linear$(od -An -v -tx1 w.lathe | tr -d ' \n' | tr a-f A-F)" ]
+    [ "$(lathe query "SELECT length(data) AS n FROM bundle" --json | tr -dc 0-9)" = "$(stat -c %s w.lathe)" ]
+    fails 2 "leave out -o" lathe export --format bundle --into-database -o w.lathe
+    fails 2 "leave out --into-database" lathe export --into-database
+    chmod -w lathe.db
+    [ "$(id -u)" = 0 ] || fails 6 "read-only" lathe export --format bundle --into-database
+}
+
 @test "bundle: what cannot be exported is refused, and says why" {
     fails 2 "has no launcher" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format bundle --name gemm -o w.lathe
     fails 2 "there are results of several problems" lathe export --db "$BATS_FILE_TMPDIR/host.db" --format bundle -o w.lathe

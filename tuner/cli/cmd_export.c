@@ -13,6 +13,7 @@ struct export_args {
     struct selection selection;
     int64_t trial;
     const char *output, *format, *name;
+    bool into_database;
 };
 
 static const struct option_row export_options[] = {
@@ -26,6 +27,8 @@ static const struct option_row export_options[] = {
              "known of it. Of a whole campaign, for other tuners: t4, kernel-tuner, csv"},
     {"name", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, name),
      .help = "what the launcher is called; default: lathe_ and the problem's name"},
+    {"into-database", .kind = OPTION_FLAG, .offset = offsetof(struct export_args, into_database),
+     .help = "--format bundle: keep it in the database itself, which liblathe then opens"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
      .help = "where to write it; - or nothing: standard output. --format c: FILE.c and FILE.h, or in the directory FILE. t4, "
              "kernel-tuner, csv: compressed if FILE ends in .gz"},
@@ -171,6 +174,9 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
     if (args->name && (bundle || strcmp(args->format, "json") == 0))
         return err_set(e, LATHE_USAGE, "export: --format %s has no launcher that --name would be the name of\nleave out --name",
                        args->format);
+    if (args->into_database && (!bundle || args->output))
+        return err_set(e, LATHE_USAGE, "export: --into-database is for --format bundle, and then there is no other file\n"
+                                       "leave out %s", bundle ? "-o" : "--into-database");
     struct query *q;
     status s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
@@ -178,7 +184,8 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
     if (driver)
         s = export_c_files(q, &args->selection, args->trial, args->name, args->output, e);
     else if (bundle)
-        s = export_bundle_file(q, &args->selection, args->trial, cli->version, args->output, e);
+        s = export_bundle_file(q, &args->selection, args->trial, cli->version,
+                               args->into_database ? NULL : args->output ? args->output : "-", e);
     else
         s = export_one(q, args, make, e);
     query_close(q);
@@ -194,7 +201,8 @@ const struct command command_export = {
                "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each size and "
                "device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the nearest that "
                "the device can run, and never gives a wrong result.\n\n"
-               "--format bundle: the same as one file, which a program opens with liblathe (docs/liblathe.md).\n\n"
+               "--format bundle: the same as one file, which a program opens with liblathe (docs/liblathe.md); --into-database keeps it "
+               "in the database, which is then what the program opens.\n\n"
                "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
                "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
                "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "

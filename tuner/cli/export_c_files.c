@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/export_set.h"
 #include "cli/output.h"
+#include "db/store.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,19 +68,39 @@ status export_c_files(struct query *q, const struct selection *sel, int64_t tria
     return s;
 }
 
+static status into_database(const struct export_set *set, const struct selection *sel, const struct strbuf *bytes,
+                            const char *version, struct err *e)
+{
+    enum { PATIENCE = 60 };             /* seconds that another writer may take */
+    struct store *store = NULL;
+    const char *problem = set->trials[0]->stored.problem->name;
+    status s = store_open(sel->db, PATIENCE, &store, e);
+    if (s == LATHE_OK)
+        s = store_bundle(store, problem, bytes->s, bytes->len, version, e);
+    store_close(store);
+    if (s == LATHE_OK) {
+        char *where = mem_printf("the bundle of %s into %s", problem, sel->db);
+        export_set_tell(set, where);
+        mem_free(where);
+    }
+    return s;
+}
+
 status export_bundle_file(struct query *q, const struct selection *sel, int64_t trial, const char *version,
                           const char *output, struct err *e)
 {
     struct export_set set;
     struct strbuf bytes = {0};
     bool to_file = output && strcmp(output, "-") != 0;
-    status s = to_file || !is_terminal(stdout)
-                   ? export_set_open(q, sel, trial, NULL, &set, e)
-                   : err_set(e, LATHE_USAGE, "export: --format bundle writes a binary file\n-o FILE.lathe writes it there");
+    if (output && !to_file && is_terminal(stdout))
+        return err_set(e, LATHE_USAGE, "export: --format bundle writes a binary file\n-o FILE.lathe writes it there");
+    status s = export_set_open(q, sel, trial, NULL, &set, e);
     if (s != LATHE_OK)
         return s;
     s = export_bundle(set.variants, set.nvariants, version, &bytes, e);
-    if (s == LATHE_OK)
+    if (s == LATHE_OK && !output)
+        s = into_database(&set, sel, &bytes, version, e);
+    else if (s == LATHE_OK)
         s = to_file ? file_write_atomic(output, bytes.s, bytes.len, e) : out_text(bytes.s, bytes.len, e);
     if (s == LATHE_OK && to_file)
         export_set_tell(&set, output);

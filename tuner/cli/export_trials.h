@@ -37,7 +37,7 @@ status export_image(const struct export_input *in, const char *arch, char **imag
 /* export_c_files.c: --format c. `output`: a directory, or the two files' name without .c and .h. */
 status export_c_files(struct query *q, const struct selection *sel, int64_t trial, const char *name, const char *output,
                       struct err *e);
-/* --format bundle. `output`: the file; NULL or "-": standard output. version: of this program. */
+/* --format bundle. `output`: the file; "-": standard output; NULL: the database itself. version: of this program. */
 status export_bundle_file(struct query *q, const struct selection *sel, int64_t trial, const char *version,
                           const char *output, struct err *e);
 

@@ -2,6 +2,8 @@
 #include "lib/lib_impl.h"
 
 #include "base/mem.h"
+#include "db/query.h"
+#include <stdio.h>
 #include <string.h>
 
 static lathe_result failure(const char *path, const struct err *e, status s)
@@ -40,6 +42,31 @@ static lathe_result open_bytes(char *data, size_t len, const char *path, const c
     return r;
 }
 
+/* Whether the file begins as SQLite's do. */
+static bool is_database(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char begin[sizeof magic] = {0};
+    FILE *f = fopen(path, "rb");
+    bool is = f && fread(begin, 1, sizeof begin, f) == sizeof begin && !memcmp(begin, magic, sizeof magic);
+    if (f)
+        fclose(f);
+    return is;
+}
+
+static lathe_result read_database(const char *path, const char *problem, char **data, size_t *len)
+{
+    struct err e = {0};
+    struct query *q = NULL;
+    status s = query_open(path, &q, &e);
+    if (!s)
+        s = query_bundle(q, problem, data, len, &e);
+    query_close(q);
+    if (!s)
+        return LATHE_SUCCESS;
+    return lib_fail(s == LATHE_NOTHING ? LATHE_ERROR_NOT_FOUND : LATHE_ERROR_FORMAT, "%s", e.text);     /* say the path */
+}
+
 lathe_result lathe_open(const char *path, const char *problem, lathe **out)
 {
     struct err e = {0};
@@ -49,8 +76,16 @@ lathe_result lathe_open(const char *path, const char *problem, lathe **out)
         *out = NULL;
     if (!path || !out)
         return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_open: %s is NULL", path ? "out" : "path");
-    status s = file_read(path, &data, &len, &e);
-    return s ? failure(path, &e, s) : open_bytes(data, len, path, problem, out);
+    if (is_database(path)) {
+        lathe_result r = read_database(path, problem, &data, &len);
+        if (r)
+            return r;
+    } else {
+        status s = file_read(path, &data, &len, &e);
+        if (s)
+            return failure(path, &e, s);
+    }
+    return open_bytes(data, len, path, problem, out);
 }
 
 void lib_leave(struct lathe *l)

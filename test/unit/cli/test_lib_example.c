@@ -3,6 +3,7 @@
 #include "driver/choices.h"
 
 #include "cli/export_trials.h"
+#include "db/store.h"
 
 static struct choices made;
 static char *images[TUNED + 1], *bundle;
@@ -61,7 +62,7 @@ static char *said_by(char *command, bool *good)
     return text;
 }
 
-static void run_example(const char *library)
+static void run_example(const char *library, const char *opened)
 {
     static const char *const wanted[] = {"M=128 N=512 K=256: right: kernel simt, TRANSPOSED=false BM=64 BN=64",
                                          "M=64 N=512 K=256: right: kernel simt, TRANSPOSED=false BM=32 BN=32",
@@ -71,7 +72,7 @@ static void run_example(const char *library)
     char *said = said_by(mem_printf("${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -Itest/unit/cli/driver -I" BUILD "/include "
                                     "examples/liblathe/main.c -o %s/main %s -L" BUILD "/test/host_driver -lcuda -lm 2>&1 && "
                                     "LD_LIBRARY_PATH=" BUILD ":" BUILD "/test/host_driver %s/main %s 2>&1",
-                                    program_dir, library, program_dir, bundle), &good);
+                                    program_dir, library, program_dir, opened), &good);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!good || !strstr(said, wanted[i]))
             fail_msg("wanted %s, got:\n%s", wanted[i], said);
@@ -80,12 +81,28 @@ static void run_example(const char *library)
 
 static void test_shared(void **state)
 {
-    run_example("-L" BUILD " -llathe");
+    run_example("-L" BUILD " -llathe", bundle);
 }
 
 static void test_static(void **state)
 {
-    run_example(BUILD "/liblathe.a");
+    run_example(BUILD "/liblathe.a", bundle);
+}
+
+/* The same from a database that it was exported into. */
+static void test_database(void **state)
+{
+    struct err e = {0};
+    struct store *store;
+    char *db = path_join(program_dir, "lathe.db"), *bytes;
+    size_t len;
+    if (file_read(bundle, &bytes, &len, &e) || store_open(db, 1, &store, &e) ||
+        store_bundle(store, "linear", bytes, len, "test", &e))
+        fail_msg("%s", e.text);
+    store_close(store);
+    run_example("-L" BUILD " -llathe", db);
+    mem_free(bytes);
+    mem_free(db);
 }
 
 /* Nothing but lathe_* can be seen of it, and nothing but the C library is needed. */
@@ -109,6 +126,7 @@ static void test_hidden(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_static), cmocka_unit_test(test_hidden)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_static), cmocka_unit_test(test_database),
+                                       cmocka_unit_test(test_hidden)};
     return cmocka_run_group_tests(tests, example_setup, example_teardown);
 }

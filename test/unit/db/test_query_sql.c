@@ -24,7 +24,7 @@ static void test_sql_values(void **state)
          "ORDER BY place)",
          "['t']", "[['5 3 12 4']]"},
         {"SELECT speedup FROM trial_report WHERE trial_id = 3", "['speedup']", "[[3.0]]"},
-        {"PRAGMA user_version", "['user_version']", "[[3]]"},
+        {"PRAGMA user_version", "['user_version']", "[[4]]"},
         {"PRAGMA integrity_check", "['integrity_check']", "[['ok']]"},
         {"SELECT name FROM pragma_table_info('sample')", "['name']", "[['measurement_id'], ['number'], ['ms'], ['throttled']]"},
     };
@@ -91,7 +91,7 @@ static void test_sql_refused(void **state)
         {"SELECT LOAD_EXTENSION('x')", "reaches outside the database"},
         {"SELEC 1", "near \"SELEC\": syntax error (at character 1)"},
         {"SELECT * FROM trails", "no such table: trails"},
-        {"SELECT * FROM trails", "there are: best, campaign,"},
+        {"SELECT * FROM trails", "there are: best, bundle, campaign,"},
         {"SELECT tme_ms FROM trial", "no such column: tme_ms (at character 8); PRAGMA table_info(TABLE)"},
         {"SELECT abs(-9223372036854775807 - 1)", "integer overflow"},
         {"SELECT 'open", "unrecognized token"},

@@ -1,7 +1,7 @@
 /* test_lib_refused.c: what liblathe refuses, and says: files, arguments, contexts, and a driver that fails. */
 #include "guest_fixture.h"
 
-#include <sys/stat.h>
+#include "db/store.h"
 
 static unsigned long long context_b[1] = {22};
 static const int64_t small[] = {64, 1024, 1024};
@@ -90,6 +90,39 @@ static void test_foreign(void **state)
     bad(lathe_open(NULL, NULL, &l), LATHE_ERROR_ARGUMENT, "path is NULL");
     bad(lathe_open(path, NULL, NULL), LATHE_ERROR_ARGUMENT, "out is NULL");
     lathe_close(NULL);
+}
+
+/* A database: nothing in it, one bundle, several, a damaged one. */
+static void test_database(void **state)
+{
+    struct err e = {0};
+    struct store *store;
+    lathe *l;
+    char *db = path_join(program_dir, "lathe.db");
+    if (store_open(db, 1, &store, &e))
+        fail_msg("%s", e.text);
+    bad(lathe_open(db, NULL, &l), LATHE_ERROR_NOT_FOUND, "lathe export --format bundle --into-database --db ");
+    assert_null(l);
+    assert_int_equal(store_bundle(store, "linear", bytes, len, "v1", &e), LATHE_OK);
+    good(lathe_open(db, NULL, &l));
+    assert_string_equal(lathe_problem(l), "linear");
+    lathe_close(l);
+    good(lathe_open(db, "linear", &l));
+    lathe_close(l);
+    bad(lathe_open(db, "softmax", &l), LATHE_ERROR_NOT_FOUND, "no bundle of softmax; of those there are: linear");
+    assert_int_equal(store_bundle(store, "other", bytes, len - 1, "v1", &e), LATHE_OK);
+    bad(lathe_open(db, NULL, &l), LATHE_ERROR_NOT_FOUND, "linear, other: say which");
+    bad(lathe_open(db, "other", &l), LATHE_ERROR_FORMAT, "its end is missing");
+    assert_null(l);
+    good(lathe_open(db, "linear", &l));
+    lathe_close(l);
+    store_close(store);
+    char *wrong = path_join(program_dir, "wrong.db");
+    if (file_write_atomic(wrong, "SQLite format 3", 16, &e))
+        fail_msg("%s", e.text);
+    bad(lathe_open(wrong, NULL, &l), LATHE_ERROR_FORMAT, wrong);
+    mem_free(wrong);
+    mem_free(db);
 }
 
 /* A checksum that fits what is not what it must be: made so on purpose. */
@@ -304,7 +337,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, guest_before, guest_after)
     const struct CMUnitTest tests[] = {
-        TEST(test_cut_off), TEST(test_damaged), TEST(test_foreign), TEST(test_made_up), TEST(test_arguments),
+        TEST(test_cut_off), TEST(test_damaged), TEST(test_foreign), TEST(test_database), TEST(test_made_up), TEST(test_arguments),
         TEST(test_workspace), TEST(test_contexts), TEST(test_driver_fails),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
