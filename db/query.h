@@ -78,6 +78,10 @@ status query_newest(struct query *q, int64_t *id, struct err *e);
 /* The same, but `trials` is how many: a campaign may have a million. */
 status query_campaign_summary(struct query *q, int64_t id, json_t **out, struct err *e);
 
+/* The same, and last: its last so many trials, in the order proposed; falls: [number, ms] of each trial that was the best
+ * when it ended, of those that may win (none in a campaign for energy). */
+status query_campaign_last(struct query *q, int64_t id, int last, json_t **out, struct err *e);
+
 /* A campaign for a report. */
 struct query_report {
     int64_t campaign;                   /* 0: the newest */

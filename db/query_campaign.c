@@ -3,6 +3,7 @@
 #include "db/query_private.h"
 #include "model/outcome.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,7 +219,48 @@ status query_newest(struct query *q, int64_t *id, struct err *e)
 struct campaign_args {
     int64_t id;
     bool trials;                        /* themselves, not how many */
+    int last;                           /* so many of them beside; 0: none */
 };
+
+static status add_last(struct query *q, int64_t id, int last, json_t *campaign, struct err *e)
+{
+    static const char sql[] = "SELECT id FROM (SELECT id, number FROM trial WHERE campaign_id = ?1 AND number > 0 "
+                              "ORDER BY number DESC LIMIT ?2) ORDER BY number";
+    sqlite3_stmt *st = NULL;
+    bool row;
+    json_t *list = json_array(), *trial;
+    status s = sql_prepare(&q->sql, sql, &st, e);
+    if (!s)
+        s = sql_bind(&q->sql, st, SQL_VALUES(sql_int(id), sql_int(last)), e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row && !(s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e)))
+        json_array_append_new(list, trial);
+    sqlite3_finalize(st);
+    json_object_set_new(campaign, "last", list);
+    return s;
+}
+
+static status add_falls(struct query *q, int64_t id, json_t *campaign, struct err *e)
+{
+    static const char sql[] = "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
+                              "ORDER BY number";
+    static const char sql_3[] = "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
+                                "AND (SELECT objective FROM campaign WHERE id = ?1) = 'time' ORDER BY number";
+    sqlite3_stmt *st = NULL;
+    bool row;
+    double best = HUGE_VAL;
+    json_t *falls = json_array();
+    status s = sql_prepare(&q->sql, q->version >= 3 ? sql_3 : sql, &st, e);
+    if (!s)
+        s = sql_bind(&q->sql, st, SQL_VALUES(sql_int(id)), e);
+    while (!s && !(s = query_step(q, st, &row, e)) && row)
+        if (sqlite3_column_double(st, 1) < best) {
+            best = sqlite3_column_double(st, 1);
+            json_array_append_new(falls, json_pack("[o, o]", query_column(st, 0), query_column(st, 1)));
+        }
+    sqlite3_finalize(st);
+    json_object_set_new(campaign, "falls", falls);
+    return s;
+}
 
 static status campaign_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
@@ -248,6 +290,10 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
         s = query_trials(q, QUESTION_candidates, id, &trials, e);
         json_object_set_new(campaign, "trials", trials);
     }
+    if (!s && asked->last)
+        s = add_last(q, id, asked->last, campaign, e);
+    if (!s && asked->last)
+        s = add_falls(q, id, campaign, e);
     if (s)
         json_decref(campaign);
     else
@@ -255,12 +301,17 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
     return s;
 }
 
+status query_campaign_last(struct query *q, int64_t id, int last, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, campaign_body, &(struct campaign_args){.id = id, .last = last}, out, e);
+}
+
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e)
 {
-    return query_in_snapshot(q, campaign_body, &(struct campaign_args){id, true}, out, e);
+    return query_in_snapshot(q, campaign_body, &(struct campaign_args){.id = id, .trials = true}, out, e);
 }
 
 status query_campaign_summary(struct query *q, int64_t id, json_t **out, struct err *e)
 {
-    return query_in_snapshot(q, campaign_body, &(struct campaign_args){id, false}, out, e);
+    return query_in_snapshot(q, campaign_body, &(struct campaign_args){.id = id}, out, e);
 }

@@ -5,19 +5,20 @@
 #include "cli/report.h"
 #include "cli/select.h"
 #include "cli/spark.h"
+#include <limits.h>
 
 struct show_args {
     const char *campaign, *db;
     bool all, json, csv;
 };
 
-enum { TERMINAL_TRIALS = 30, BEST = 5 };
+enum { TERMINAL_TRIALS = 30, OTHER_TRIALS = 10000, BEST = 5 };
 
 #define AT(member) .offset = offsetof(struct show_args, member)
 static const struct option_row show_options[] = {
     {"CAMPAIGN", .kind = OPTION_WANTED, AT(campaign),
      .help = "a campaign's number; without it, all campaigns are listed"},
-    {"all", .kind = OPTION_FLAG, AT(all), .help = "every trial, also on a terminal (which shows the last 30)"},
+    {"all", .kind = OPTION_FLAG, AT(all), .help = "every trial, where the last 30 are shown on a terminal, else the last 10000"},
     OPTION_DB(struct show_args, db),
     {"json", .kind = OPTION_FLAG, AT(json),
      .help = "an array of campaigns, or the campaign with all its trials in the order proposed"},
@@ -25,11 +26,11 @@ static const struct option_row show_options[] = {
     {0},
 };
 
-static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best, const struct show_args *args)
+static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best)
 {
     int columns = is_terminal(stdout) ? terminal_columns(stdout) : 0;
     report_campaign(b, c);
-    report_history(b, json_object_get(c, "trials"), columns && spark_utf8());
+    report_history(b, json_object_get(c, "falls"), tree_int(c, "trials"), columns && spark_utf8());
     if (json_array_size(best) + json_array_size(json_object_get(c, "baselines")) > 0) {
         sb_add(b, "\n");
         report_best(b, best, json_object_get(c, "baselines"), false);
@@ -45,9 +46,9 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
         sb_add(b, "\n");
         report_reasons(b, json_object_get(c, "reasons"), columns);
     }
-    if (json_array_size(json_object_get(c, "trials")) > 0) {
+    if (json_array_size(json_object_get(c, "last")) > 0) {
         sb_add(b, "\n");
-        report_trials(b, json_object_get(c, "trials"), columns && !args->all ? TERMINAL_TRIALS : 0, columns);
+        report_trials(b, json_object_get(c, "last"), tree_int(c, "trials"), columns);
     }
 }
 
@@ -61,7 +62,9 @@ static status out_csv(const json_t *rows, struct err *e)
 static status show_one(struct query *q, int64_t id, const struct show_args *args, struct err *e)
 {
     json_t *campaign = NULL, *best = NULL;
-    status s = query_campaign(q, id, &campaign, e);
+    int shown = args->all ? INT_MAX : is_terminal(stdout) ? TERMINAL_TRIALS : OTHER_TRIALS;
+    bool whole = args->json || args->csv;
+    status s = whole ? query_campaign(q, id, &campaign, e) : query_campaign_last(q, id, shown, &campaign, e);
     if (s == LATHE_NOTHING)
         return err_set(e, LATHE_NOTHING, "there is no campaign %lld in %.300s\n`lathe show` lists those that there are",
                        (long long)id, args->db);
@@ -76,7 +79,7 @@ static status show_one(struct query *q, int64_t id, const struct show_args *args
         s = query_best(q, &f, &best, e);
         if (s == LATHE_OK || s == LATHE_NOTHING) {
             struct strbuf b = {0};
-            print_campaign(&b, campaign, best, args);
+            print_campaign(&b, campaign, best);
             s = out_report(&b, e);
         }
     }

@@ -446,9 +446,9 @@ void report_reasons(struct strbuf *b, const json_t *reasons, int columns)
     table_free(t);
 }
 
-void report_trials(struct strbuf *b, const json_t *trials, int limit, int columns)
+void report_trials(struct strbuf *b, const json_t *trials, int64_t total, int columns)
 {
-    size_t n = json_array_size(trials), from = limit > 0 && n > (size_t)limit ? n - (size_t)limit : 0;
+    size_t n = json_array_size(trials);
     int digits = decimals(trials, NULL, "time_ms");
     struct table *t = table_new();
     table_column(t, "number", TABLE_RIGHT, 0);
@@ -460,7 +460,7 @@ void report_trials(struct strbuf *b, const json_t *trials, int limit, int column
     table_column(t, "configuration", TABLE_LEFT, 0);
     table_column(t, "reason", TABLE_LEFT, columns ? TRIAL_REASON_TERMINAL : TRIAL_REASON_WIDTH);
     table_optional(t);
-    for (size_t i = from; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const json_t *r = json_array_get(trials, i);
         table_cellf(t, "%lld", (long long)tree_int(r, "number"));
         table_cellf(t, "%lld", (long long)tree_int(r, "id"));
@@ -471,8 +471,8 @@ void report_trials(struct strbuf *b, const json_t *trials, int limit, int column
         configuration_cell(t, r, false);
         table_cell(t, tree_text(r, "reason"));
     }
-    if (from > 0)
-        sb_addf(b, "the last %zu of %zu trials (all of them with --all):\n", n - from, n);
+    if (total > (int64_t)n)
+        sb_addf(b, "the last %zu of %lld trials (all of them with --all):\n", n, (long long)total);
     if (table_rows(t))
         table_print(t, b);
     table_free(t);

@@ -45,11 +45,11 @@ void report_pace(struct strbuf *b, const json_t *campaign);
 void report_drift(struct strbuf *b, const json_t *campaign);
 /* Why trials failed: outcome, how often, the reason in one line, cut to fit `columns` (0: no terminal; 500). */
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns);
-/* Trials in the order proposed, the last `limit` of them (0: all); reasons are one line of at most 100. */
-void report_trials(struct strbuf *b, const json_t *trials, int limit, int columns);
-/* report_history.c: a line on how the best fell over `trials` (all of a campaign, in the order proposed), with bars where utf8
+/* Trials in the order proposed, the last ones of `total`; reasons are one line of at most 100. */
+void report_trials(struct strbuf *b, const json_t *trials, int64_t total, int columns);
+/* report_history.c: a line on how the best fell (`falls` of query_campaign_last) over `total` trials, with bars where utf8
  * says so; nothing of fewer than 10, nor of a campaign for energy. */
-void report_history(struct strbuf *b, const json_t *trials, bool utf8);
+void report_history(struct strbuf *b, const json_t *falls, int64_t total, bool utf8);
 /* report_csv.c: an array of objects with a header line: objects in them by their keys (seconds_compile), a size, tolerance or
  * configuration as NAME=VALUE pairs in one cell; lists are left out. */
 void report_csv(struct strbuf *b, const json_t *rows);

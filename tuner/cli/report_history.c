@@ -6,36 +6,24 @@
 
 enum { COLUMNS = 40 };
 
-/* A trial that could have been the best: its milliseconds, else NaN. */
-static double contender(const json_t *trial)
+void report_history(struct strbuf *b, const json_t *falls, int64_t total, bool utf8)
 {
-    if (!strcmp(tree_text(trial, "objective"), "energy"))
-        return NAN;
-    bool good = !strcmp(tree_text(trial, "outcome"), "ok") && !strcmp(tree_text(trial, "role"), "candidate") &&
-                tree_true(trial, "eligible");
-    return good ? tree_number(trial, "time_ms") : NAN;
-}
-
-void report_history(struct strbuf *b, const json_t *trials, bool utf8)
-{
-    size_t n = json_array_size(trials);
-    double best = NAN, first = NAN, after[COLUMNS];
-    size_t done = 0, at = 0;
+    size_t count = json_array_size(falls), next = 0;
+    double best = NAN, after[COLUMNS];
+    if (total < COLUMNS / 4 || !count)
+        return;
     for (int i = 0; i < COLUMNS; i++) {
-        for (; done < (n * (size_t)(i + 1) + COLUMNS - 1) / COLUMNS; done++) {
-            double ms = contender(json_array_get(trials, done));
-            if (isnan(first))
-                first = ms;
-            if (isnan(best) ? !isnan(ms) : ms < best) {
-                best = ms;
-                at = done + 1;
-            }
+        for (; next < count; next++) {
+            const json_t *fall = json_array_get(falls, next);
+            if (json_integer_value(json_array_get(fall, 0)) > (total * (i + 1) + COLUMNS - 1) / COLUMNS)
+                break;
+            best = json_number_value(json_array_get(fall, 1));
         }
         after[i] = best;
     }
-    if (n < COLUMNS / 4 || isnan(best))
-        return;
+    double first = json_number_value(json_array_get(json_array_get(falls, 0), 1));
     sb_add(b, "best so far  ");
     spark_line(b, after, COLUMNS, utf8);
-    sb_addf(b, "%s%.4g to %.4g ms, found by trial %zu of %zu\n", utf8 && first > best ? "  " : "", first, best, at, n);
+    sb_addf(b, "%s%.4g to %.4g ms, found by trial %lld of %lld\n", utf8 && first > best ? "  " : "", first, best,
+            (long long)json_integer_value(json_array_get(json_array_get(falls, count - 1), 0)), (long long)total);
 }

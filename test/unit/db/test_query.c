@@ -391,9 +391,36 @@ static void test_front(void **state)
     problem_free(larger);
 }
 
+/* The last trials, how the best fell, and lookups by configuration: what a campaign of any size is shown by. */
+static void test_parts_of_a_campaign(void **state)
+{
+    struct query *q = open_query(db);
+    json_t *c, *texts;
+    assert_ok(query_campaign_last(q, 1, 2, &c, e));
+    assert_int_equal(json_array_size(json_object_get(c, "last")), 2);
+    assert_json(json_object_get(json_array_get(json_object_get(c, "last"), 1), "number"), "7");
+    assert_json(json_object_get(json_array_get(json_object_get(c, "last"), 0), "number"), "6");
+    assert_json(json_object_get(c, "trials"), "7");
+    assert_json(json_object_get(c, "falls"), "[[1, 2.0]]");    /* 3 is slower, 4 may not win */
+    json_decref(c);
+    texts = json_pack("[s, s]", "BM=128 ALPHA=2.0 TRANSPOSED=true MODE=safe", "BM=7");
+    struct query_neighbours asked = {.campaign = 1, .kernel = "tile", .configurations = texts};
+    assert_ok(query_neighbours(q, &asked, &c, e));
+    assert_int_equal(json_array_size(json_object_get(c, "trials")), 1);
+    assert_json(json_object_get(json_array_get(json_object_get(c, "trials"), 0), "trial"), "3");
+    assert_json(json_object_get(c, "flops"), "1024.0");
+    json_decref(c);
+    json_decref(texts);
+    int64_t id;
+    assert_ok(query_newest(q, &id, e));
+    assert_int_equal(id, 3);
+    query_close(q);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_of_a_campaign),
         cmocka_unit_test(test_trial_object),
         cmocka_unit_test(test_best_order),
         cmocka_unit_test(test_bad_dims),
