@@ -28,11 +28,13 @@ static status nothing(const struct query *q, const struct wanted *w, const struc
 {
     const char *path = q->sql.path;
     if (n > 1 && !w->problem)
-        return err_set(e, LATHE_NOTHING, "%.400s: bundles of several problems are in it: %.400s: say which", path, sb_str(names));
-    if (n)
-        return err_set(e, LATHE_NOTHING, "%.400s: it has no bundle of %.200s; of those there are: %.400s", path, w->problem,
+        return err_set(e, LATHE_NOTHING, "%.400s: bundles of several problems are in it: %.400s: say which", path,
                        sb_str(names));
-    return err_set(e, LATHE_NOTHING, "%.400s: nothing was exported into it: lathe export --format bundle --into-database --db %.400s",
+    if (n)
+        return err_set(e, LATHE_NOTHING, "%.400s: it has no bundle of %.200s; of those there are: %.400s", path,
+                       w->problem, sb_str(names));
+    return err_set(e, LATHE_NOTHING,
+                   "%.400s: nothing was exported into it: lathe export --format bundle --into-database --db %.400s",
                    path, path);
 }
 

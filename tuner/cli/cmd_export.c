@@ -22,16 +22,16 @@ static const struct option_row export_options[] = {
      .help = "this trial, instead of the best of those selected"},
     {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, format), .initial = "cu",
      .choices = "cu|c|bundle|torch|json|t4|kernel-tuner|csv",
-     .help = "cu: CUDA source with a launcher; c: a C source and header for the driver API, of several sizes and devices; "
-             "bundle: the same as one file for liblathe; torch: a Python file with a ModelNew(nn.Module); json: all that is "
-             "known of it. Of a whole campaign, for other tuners: t4, kernel-tuner, csv"},
+     .help = "cu: CUDA source with a launcher; c: a C source and header for the driver API, of several sizes and "
+             "devices; bundle: the same as one file for liblathe; torch: a Python file with a ModelNew(nn.Module); "
+             "json: all that is known of it. Of a whole campaign, for other tuners: t4, kernel-tuner, csv"},
     {"name", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, name),
      .help = "what the launcher is called; default: lathe_ and the problem's name"},
     {"into-database", .kind = OPTION_FLAG, .offset = offsetof(struct export_args, into_database),
      .help = "--format bundle: keep it in the database itself, which liblathe then opens"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct export_args, output),
-     .help = "where to write it; - or nothing: standard output. --format c: FILE.c and FILE.h, or in the directory FILE. t4, "
-             "kernel-tuner, csv: compressed if FILE ends in .gz"},
+     .help = "where to write it; - or nothing: standard output. --format c: FILE.c and FILE.h, or in the directory "
+             "FILE. t4, kernel-tuner, csv: compressed if FILE ends in .gz"},
     {0},
 };
 
@@ -121,7 +121,8 @@ static make_function find_format(const char *name, struct err *e)
         names[n++] = recording_form_name((enum recording_form)f);
     const char *near = nearest_word(name, names, n);
     err_set(e, LATHE_USAGE,
-            "export: --format: expected cu, c, bundle, torch or json, or of a campaign t4, kernel-tuner or csv; got '%.100s'%s%s%s", name,
+            "export: --format: expected cu, c, bundle, torch or json, or of a campaign t4, kernel-tuner or csv; got "
+            "'%.100s'%s%s%s", name,
             near ? "\ndid you mean '" : "", near ? near : "", near ? "'?" : "");
     return NULL;
 }
@@ -172,8 +173,8 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
     if (!driver && !bundle && !make)
         return LATHE_USAGE;
     if (args->name && (bundle || strcmp(args->format, "json") == 0))
-        return err_set(e, LATHE_USAGE, "export: --format %s has no launcher that --name would be the name of\nleave out --name",
-                       args->format);
+        return err_set(e, LATHE_USAGE, "export: --format %s has no launcher that --name would be the name of\n"
+                                       "leave out --name", args->format);
     if (args->into_database && (!bundle || args->output))
         return err_set(e, LATHE_USAGE, "export: --into-database is for --format bundle, and then there is no other file\n"
                                        "leave out %s", bundle ? "-o" : "--into-database");
@@ -198,18 +199,18 @@ const struct command command_export = {
     .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
                "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
                "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
-               "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each size and "
-               "device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the nearest that "
-               "the device can run, and never gives a wrong result.\n\n"
-               "--format bundle: the same as one file, which a program opens with liblathe (docs/liblathe.md); --into-database keeps it "
-               "in the database, which is then what the program opens.\n\n"
+               "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each "
+               "size and device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the "
+               "nearest that the device can run, and never gives a wrong result.\n\n"
+               "--format bundle: the same as one file, which a program opens with liblathe (docs/liblathe.md); "
+               "--into-database keeps it in the database, which is then what the program opens.\n\n"
                "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
                "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
                "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "
                "operations compute what neither can serve, with a warning.\n\n"
                "--format json: one document with the trial, its campaign, device, plan, source and samples (docs/json.md).\n\n"
-               "--format t4, kernel-tuner, csv: all trials of one kernel of a campaign (--campaign N, default the newest; --kernel) in the "
-               "auto-tuning community's T4 format, as a cache of Kernel Tuner, or as a table. `lathe import` reads them.\n\n"
+               "--format t4, kernel-tuner, csv: all trials of one kernel of a campaign (--campaign N, default the newest; "
+               "--kernel) in the auto-tuning community's T4 format, as a cache of Kernel Tuner, or as a table. `lathe import` reads them.\n\n"
                "More, with what to type: docs/export.md.",
     .options = export_options,
     .args_size = sizeof(struct export_args),

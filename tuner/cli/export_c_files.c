@@ -30,7 +30,8 @@ static status write_files(const struct export_set *set, const char *stem, struct
 {
     struct strbuf header = {0}, source = {0};
     const char *slash = strrchr(stem, '/');
-    char *h = mem_printf("%s.h", stem), *c = mem_printf("%s.c", stem), *include = mem_printf("%s.h", slash ? slash + 1 : stem);
+    char *h = mem_printf("%s.h", stem), *c = mem_printf("%s.c", stem),
+         *include = mem_printf("%s.h", slash ? slash + 1 : stem);
     char *both = mem_printf("%s and %s", c, h);
     status s = export_c(set->variants, set->nvariants, include, &header, &source, e);
     if (s == LATHE_OK)

@@ -28,10 +28,11 @@ static status check_options(const struct selection *sel, int64_t trial, const ch
                  {"inputs", sel->inputs != NULL}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         if (wrong[i].given)
-            return err_set(e, LATHE_USAGE,
-                           "export: --%s: --format %s writes all trials of a campaign\nname it with --campaign N (default: "
-                           "the newest), and with --kernel NAME one of its kernels",
-                           wrong[i].option, recording_form_name(form));
+            return err_set(
+                e, LATHE_USAGE,
+                "export: --%s: --format %s writes all trials of a campaign\nname it with --campaign N (default: "
+                "the newest), and with --kernel NAME one of its kernels",
+                wrong[i].option, recording_form_name(form));
     return LATHE_OK;
 }
 

@@ -7,8 +7,8 @@
 
 /* The names of the forms: "t4", ...; -1: none of them. */
 int export_form(const char *format);
-/* The selection's campaign, default the newest, and kernel, default the only one; the rest of the selection, trial and name
- * must be empty: LATHE_USAGE. output: NULL and "-" are standard output. */
+/* The selection's campaign, default the newest, and kernel, default the only one; the rest of the selection, trial and
+ * name must be empty: LATHE_USAGE. output: NULL and "-" are standard output. */
 status export_campaign(const struct selection *sel, int64_t trial, const char *name, enum recording_form form,
                        const char *output, struct err *e);
 

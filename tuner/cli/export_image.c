@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why, struct err *e)
+status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why,
+                    struct err *e)
 {
     char dir[] = "/tmp/lathe-export-XXXXXX", *path = NULL, **defines = NULL;
     struct strbuf source = {0};

@@ -23,7 +23,8 @@ static char *place(const json_t *trial)
     return sb_take(&b);
 }
 
-static status add_trial(struct export_set *set, struct query *q, int64_t id, const char *db, const char *name, struct err *e)
+static status add_trial(struct export_set *set, struct query *q, int64_t id, const char *db, const char *name,
+                        struct err *e)
 {
     struct export_trial *t = mem_zalloc(1, sizeof *t);
     status s = export_trial_open(q, id, db, name, t, e);
@@ -40,7 +41,8 @@ static status add_trial(struct export_set *set, struct query *q, int64_t id, con
     if (!export_c_serves(t->in.kernel)) {
         const char *kernel = t->in.kernel->name;
         if (!json_object_get(set->left_out, kernel))
-            note("left out: kernel %s calls cuBLAS%s\n", kernel, ", which a program for the driver alone does not have");
+            note("left out: kernel %s calls cuBLAS%s\n", kernel,
+                 ", which a program for the driver alone does not have");
         json_object_set_new(set->left_out, kernel, json_true());
         export_trial_close(t);
         mem_free(t);
@@ -55,8 +57,8 @@ static status add_trial(struct export_set *set, struct query *q, int64_t id, con
 }
 
 /* `best`: the verified ones selected, the best first. The first of each size and device whose kernel can be in it. */
-static status add_best(struct export_set *set, struct query *q, const json_t *best, const struct selection *sel, const char *name,
-                       struct err *e)
+static status add_best(struct export_set *set, struct query *q, const json_t *best, const struct selection *sel,
+                       const char *name, struct err *e)
 {
     struct query_filter f;
     status s = selection_filter(sel, &f, e);
@@ -80,7 +82,8 @@ static status same_operator(const json_t *best, struct err *e)
         if (tree_int(a, "operator") == tree_int(b, "operator"))
             continue;
         if (strcmp(tree_text(a, "problem"), tree_text(b, "problem")) == 0)
-            return err_set(e, LATHE_USAGE, "there are results of different problems called %s\nchoose with --campaign or --trial",
+            return err_set(e, LATHE_USAGE,
+                           "there are results of different problems called %s\nchoose with --campaign or --trial",
                            tree_text(a, "problem"));
         return err_set(e, LATHE_USAGE, "there are results of several problems: %s and %s\nchoose with --problem",
                        tree_text(a, "problem"), tree_text(b, "problem"));
@@ -88,8 +91,8 @@ static status same_operator(const json_t *best, struct err *e)
     return LATHE_OK;
 }
 
-static status find_trials(struct export_set *set, struct query *q, const struct selection *sel, int64_t trial, const char *name,
-                          struct err *e)
+static status find_trials(struct export_set *set, struct query *q, const struct selection *sel, int64_t trial,
+                          const char *name, struct err *e)
 {
     int64_t id;
     status s = export_choose(q, sel, trial, &id, e);        /* refuses options that do not go together; finds any */
@@ -114,8 +117,9 @@ static status find_trials(struct export_set *set, struct query *q, const struct 
         json_decref(best);
     }
     if (s == LATHE_OK && set->n == 0)
-        s = err_set(e, LATHE_NOTHING, "every kernel selected calls cuBLAS, so none can be exported as C for the driver\n"
-                                      "`lathe export` without --format writes CUDA source");
+        s = err_set(e, LATHE_NOTHING,
+                    "every kernel selected calls cuBLAS, so none can be exported as C for the driver\n"
+                    "`lathe export` without --format writes CUDA source");
     return s;
 }
 

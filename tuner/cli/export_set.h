@@ -15,8 +15,8 @@ struct export_set {
 };
 
 /* The best of each size and device of those selected, or `trial` (0: none), compiled; says on stderr what was left out.
- * name: of the export, borrowed; NULL: the usual one. LATHE_USAGE: of several problems; LATHE_COMPILER: none compiles. If it
- * fails there is nothing to close. The set must stay where it is. */
+ * name: of the export, borrowed; NULL: the usual one. LATHE_USAGE: of several problems; LATHE_COMPILER: none compiles.
+ * If it fails there is nothing to close. The set must stay where it is. */
 status export_set_open(struct query *q, const struct selection *sel, int64_t trial, const char *name,
                        struct export_set *out, struct err *e);
 /* "wrote FILES: 2 configurations, ...", and a line each, on stderr. */

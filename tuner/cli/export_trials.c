@@ -15,8 +15,8 @@ static void conditions_text(struct strbuf *b, const json_t *trial)
         sb_addf(b, " on inputs %s", tree_text(trial, "inputs"));
 }
 
-/* A winner among trials that were verified to different tolerances, or on different inputs, is one that the user has not
- * chosen. `trial` is that winner; others of its problem, size and device are looked at. */
+/* A winner among trials that were verified to different tolerances, or on different inputs, is one that the user has
+ * not chosen. `trial` is that winner; others of its problem, size and device are looked at. */
 status export_check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e)
 {
     struct query_filter f = *chosen;
@@ -47,10 +47,11 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
                     "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe best` tells them apart)",
                     json_object_size(operators), f.problem);
     else if (s == LATHE_OK && json_array_size(conditions) > 1)
-        s = err_set(e, LATHE_USAGE,
-                    "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
-                    "--tolerance, --inputs, --campaign or --trial",
-                    sb_str(&list));
+        s = err_set(
+            e, LATHE_USAGE,
+            "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
+            "--tolerance, --inputs, --campaign or --trial",
+            sb_str(&list));
     for (int i = 0; i < f.ndims; i++)
         mem_free(dims[i]);
     mem_free(dims);
@@ -80,7 +81,7 @@ status export_choose(struct query *q, const struct selection *sel, int64_t trial
     for (int code = !sel->campaign && !sel->device; code >= 0 && s == LATHE_OK && !json_array_size(best); code--) {
         json_decref(best);
         best = NULL;
-        f.code = code;          /* what was recorded elsewhere if there is nothing else: it is said why that is no code */
+        f.code = code; /* what was recorded elsewhere if there is nothing else: it is said why that is no code */
         s = query_best(q, &f, &best, e);
     }
     if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
@@ -117,7 +118,8 @@ static status check_exportable(const json_t *trial, struct err *e)
                        id, *outcome ? outcome : "not known yet", *reason ? ": " : "", reason);
     if (!tree_true(trial, "eligible") && *reason)
         return err_set(e, LATHE_NOTHING,
-                       "trial %lld may not win, so it is not exported: %.600s\n`lathe best` lists what there is", id, reason);
+                       "trial %lld may not win, so it is not exported: %.600s\n`lathe best` lists what there is", id,
+                       reason);
     if (!tree_true(trial, "eligible"))
         return err_set(e, LATHE_NOTHING,
                        "trial %lld is of kernel %s, which its specification shows but does not let win\n"
@@ -140,7 +142,8 @@ status export_trial_read(json_t *provenance, const char *db, const char *name, s
     return s;
 }
 
-status export_trial_open(struct query *q, int64_t id, const char *db, const char *name, struct export_trial *t, struct err *e)
+status export_trial_open(struct query *q, int64_t id, const char *db, const char *name, struct export_trial *t,
+                         struct err *e)
 {
     json_t *provenance = NULL;
     status s = query_provenance(q, id, &provenance, e);

@@ -18,8 +18,8 @@ struct export_trial {
  * that were verified to different tolerances or on different inputs, so that the user has not chosen. */
 status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, struct err *e);
 
-/* LATHE_NOTHING where there is no such trial, or it is not verified, or may not win. name: of the launcher, borrowed; NULL:
- * the usual one. db: for messages. Close it if this succeeds. */
+/* LATHE_NOTHING where there is no such trial, or it is not verified, or may not win. name: of the launcher, borrowed;
+ * NULL: the usual one. db: for messages. Close it if this succeeds. */
 status export_trial_open(struct query *q, int64_t id, const char *db, const char *name, struct export_trial *out,
                          struct err *e);
 /* The same of a provenance (db/query.h), which may be anyone's trial. */
@@ -29,10 +29,11 @@ void export_trial_close(struct export_trial *t);
 /* The part of export_choose that looks for conditions, for one trial of a filter's. */
 status export_check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e);
 
-/* export_image.c: the configuration compiled for `arch` ("sm_90a"; "compute_80": PTX) into memory, which mem_free frees.
- * LATHE_OK also where the source is refused: then *image stays NULL, and *why, to be freed likewise, is the compiler's
- * reason. LATHE_COMPILER: there is no compiler. */
-status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why, struct err *e);
+/* export_image.c: the configuration compiled for `arch` ("sm_90a"; "compute_80": PTX) into memory, which mem_free
+ * frees. LATHE_OK also where the source is refused: then *image stays NULL, and *why, to be freed likewise, is the
+ * compiler's reason. LATHE_COMPILER: there is no compiler. */
+status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why,
+                    struct err *e);
 
 /* export_c_files.c: --format c. `output`: a directory, or the two files' name without .c and .h. */
 status export_c_files(struct query *q, const struct selection *sel, int64_t trial, const char *name, const char *output,

@@ -1,17 +1,19 @@
-/* cuda_calls.h: what a launch, a tensor map and a device's limits are in the CUDA driver's own structures. Calls nothing and
- * keeps nothing: the CUDA device uses it, and the guest of another program's context (guest.h). */
+/* cuda_calls.h: what a launch, a tensor map and a device's limits are in the CUDA driver's own structures. Calls
+ * nothing and keeps nothing: the CUDA device uses it, and the guest of another program's context (guest.h). */
 #ifndef LATHE_DEVICE_CUDA_CALLS_H
 #define LATHE_DEVICE_CUDA_CALLS_H
 
 #include "device/cuda_api.h"
 
-/* The attributes that a launch has; how many. max_window: of an access policy, bytes; 0: the device has no such thing. */
+/* The attributes that a launch has; how many. max_window: of an access policy, bytes; 0: the device has no such
+ * thing. */
 enum { CUDA_MAX_ATTRIBUTES = 3 };
 unsigned cuda_attributes(int64_t max_window, const struct dev_launch *how, CUlaunchAttribute out[CUDA_MAX_ATTRIBUTES]);
 /* how, with these attributes, in a stream; borrows the attributes. */
 CUlaunchConfig cuda_config(const struct dev_launch *how, CUlaunchAttribute *attribute, unsigned count, CUstream stream);
 
-/* The arguments of cuTensorMapEncodeTiled, but the first, the address, and those that are always the same. m->rank > 0. */
+/* The arguments of cuTensorMapEncodeTiled, but the first, the address, and those that are always the same. m->rank >
+ * 0. */
 struct cuda_map {
     CUtensorMapDataType type;
     cuuint32_t rank, box[MAX_RANK], ones[MAX_RANK];

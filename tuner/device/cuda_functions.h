@@ -108,6 +108,7 @@
     X(CUDA_SUCCESS, 0)                                                                                                 \
     X(CUDA_ERROR_INVALID_VALUE, 1)                                                                                     \
     X(CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                                     \
+    X(CUDA_ERROR_NOT_INITIALIZED, 3)                                                                                   \
     X(CUDA_ERROR_STUB_LIBRARY, 34)                                                                                     \
     X(CUDA_ERROR_DEVICE_UNAVAILABLE, 46)                                                                               \
     X(CUDA_ERROR_NO_DEVICE, 100)                                                                                       \

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-void dev_launch_of(const struct plan *plan, const struct plan_step *step, const dev_ptr *address, struct dev_launch *out)
+void dev_launch_of(const struct plan *plan, const struct plan_step *step, const dev_ptr *address,
+                   struct dev_launch *out)
 {
     const struct plan_window *w = &step->window;
     *out = (struct dev_launch){.shared = step->shared, .programmatic = step->programmatic};

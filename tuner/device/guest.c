@@ -62,7 +62,8 @@ static status check(CUresult r, const char *doing, struct err *e)
         return LATHE_OK;
     cu.cuGetErrorName(r, &name);
     cu.cuGetErrorString(r, &text);
-    return err_set(e, LATHE_DEVICE, "%s: %s %d (%s)", doing, name ? name : "CUDA error", (int)r, text ? text : "no description");
+    return err_set(e, LATHE_DEVICE, "%s: %s %d (%s)", doing, name ? name : "CUDA error", (int)r,
+                   text ? text : "no description");
 }
 
 /* --- the context --- */
@@ -72,8 +73,9 @@ status guest_current(struct guest_context *out, struct err *e)
     CUcontext context = NULL;
     unsigned long long id = 0;
     CUresult r = cu.cuCtxGetCurrent(&context);
-    if (r == CUDA_SUCCESS && !context)
-        return err_set(e, LATHE_NOTHING, "the calling thread has no current CUDA context: cuCtxSetCurrent, or cudaSetDevice "
+    if (r == CUDA_ERROR_NOT_INITIALIZED || (r == CUDA_SUCCESS && !context))
+        return err_set(e, LATHE_NOTHING,
+                       "the calling thread has no current CUDA context: cuCtxSetCurrent, or cudaSetDevice "
                        "and cudaFree(0), makes one current");
     status s = check(r, "cuCtxGetCurrent", e);
     if (s)
@@ -152,7 +154,8 @@ void guest_unload(const struct guest_context *c, void *module)
     (void)cu.cuCtxPopCurrent(&was);
 }
 
-status guest_function(const struct guest_context *c, void *module, const char *name, struct guest_function *out, struct err *e)
+status guest_function(const struct guest_context *c, void *module, const char *name, struct guest_function *out,
+                      struct err *e)
 {
     CUfunction f = NULL;
     int threads = 0, still = 0, room = 0;
@@ -166,7 +169,8 @@ status guest_function(const struct guest_context *c, void *module, const char *n
     room = (int)c->target.limit[LIMIT_max_shared_per_block] - still;
     room = room > 0 ? room : 0;
     if (cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, room) != CUDA_SUCCESS)
-        s = check(cu.cuFuncGetAttribute(&room, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f), "cuFuncGetAttribute", e);
+        s = check(cu.cuFuncGetAttribute(&room, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f),
+                  "cuFuncGetAttribute", e);
     if (c->target.limit[LIMIT_sm] >= 90)    /* clusters of more than 8 blocks, where the device has them */
         (void)cu.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     *out = (struct guest_function){f, threads, room};
@@ -197,18 +201,20 @@ status guest_tensor_map(const struct plan_tensor_map *m, enum dtype dtype, uint6
     CUtensorMap map;
     struct cuda_map how;
     if (!cu.cuTensorMapEncodeTiled)
-        return err_set(e, LATHE_DEVICE, "the CUDA driver has no cuTensorMapEncodeTiled: install NVIDIA driver 525 or later");
+        return err_set(e, LATHE_DEVICE,
+                       "the CUDA driver has no cuTensorMapEncodeTiled: install NVIDIA driver 525 or later");
     cuda_map_of(m, dtype, &how);
-    status s = check(cu.cuTensorMapEncodeTiled(&map, how.type, how.rank, (void *)(uintptr_t)at, how.extents, how.strides,
-                                               how.box, how.ones, CU_TENSOR_MAP_INTERLEAVE_NONE, how.swizzle, how.l2,
-                                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE), "cuTensorMapEncodeTiled", e);
+    status s = check(cu.cuTensorMapEncodeTiled(&map, how.type, how.rank, (void *)(uintptr_t)at, how.extents,
+                                               how.strides, how.box, how.ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                               how.swizzle, how.l2, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                     "cuTensorMapEncodeTiled", e);
     if (!s)
         memcpy(out, &map, DEV_TENSOR_MAP_BYTES);
     return s;
 }
 
-status guest_launch(const struct guest_context *c, const struct guest_function *f, const struct dev_launch *how, void **args,
-                    void *stream, struct err *e)
+status guest_launch(const struct guest_context *c, const struct guest_function *f, const struct dev_launch *how,
+                    void **args, void *stream, struct err *e)
 {
     CUlaunchAttribute attribute[CUDA_MAX_ATTRIBUTES];
     unsigned n = cuda_attributes(c->max_window, how, attribute);

@@ -42,7 +42,7 @@ status guest_persist(const struct guest_context *c, struct err *e);
 /* In the current context, on a stream (CUstream; NULL: the default one). */
 status guest_zero(uint64_t at, uint64_t bytes, void *stream, struct err *e);
 status guest_tensor_map(const struct plan_tensor_map *m, enum dtype dtype, uint64_t at, void *out, struct err *e);
-status guest_launch(const struct guest_context *c, const struct guest_function *f, const struct dev_launch *how, void **args,
-                    void *stream, struct err *e);
+status guest_launch(const struct guest_context *c, const struct guest_function *f, const struct dev_launch *how,
+                    void **args, void *stream, struct err *e);
 
 #endif

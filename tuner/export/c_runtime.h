@@ -1,5 +1,5 @@
-/* What every launcher of lathe's has: the device that it runs on, what of the tuned configurations it can run there, and
- * which of them serves a size. Nothing changes after lathe_open. */
+/* What every launcher of lathe's has: the device that it runs on, what of the tuned configurations it can run there,
+ * and which of them serves a size. Nothing changes after lathe_open. */
 
 struct lathe_function {
     CUfunction handle;
@@ -41,7 +41,8 @@ static CUresult lathe_ask(struct lathe_device *lathe, CUdevice device)
         error = cuDeviceGetAttribute(&value, (CUdevice_attribute)lathe_asked[i], device);
         lathe->limit[i] = value;
     }
-    if (error == CUDA_SUCCESS) error = cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    if (error == CUDA_SUCCESS)
+        error = cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     if (error == CUDA_SUCCESS) error = cuDeviceTotalMem(&bytes, device);
     lathe->limit[LATHE_sm] = 10 * lathe->limit[LATHE_sm] + minor;
     lathe->limit[LATHE_max_registers_per_thread] = 255;
@@ -97,7 +98,8 @@ static CUresult lathe_load(struct lathe_device *lathe, int variant, const char *
     case CUDA_ERROR_JIT_COMPILER_NOT_FOUND: lathe->module[image] = 0; return CUDA_SUCCESS;
     default: lathe->module[image] = 0; return error;
     }
-    for (int i = 0; i < v->count && error == CUDA_SUCCESS; i++) error = lathe_find(lathe, lathe->module[image], v->first + i);
+    for (int i = 0; i < v->count && error == CUDA_SUCCESS; i++)
+        error = lathe_find(lathe, lathe->module[image], v->first + i);
     if (error == CUDA_SUCCESS)
         lathe->rank[variant] = lathe_rank(v->fallback, v->sm, v->device, (int)lathe->limit[LATHE_sm], name);
     return error;

@@ -14,23 +14,24 @@ struct export_input {
     const char *name;                   /* of the launcher; NULL: lathe_<problem> */
 };
 
-/* LATHE_USAGE where in->name can be no launcher's name in what is exported of it; driver: as C for the driver. So that it can be
- * known before anything is compiled: every export says the same. */
+/* LATHE_USAGE where in->name can be no launcher's name in what is exported of it; driver: as C for the driver. So that
+ * it can be known before anything is compiled: every export says the same. */
 status export_check_name(const struct export_input *in, bool driver, struct err *e);
 
-/* One self-contained .cu: provenance comment, parameters baked in, epilogue inlined, the kernels, an extern "C" launcher
+/* One self-contained .cu: provenance comment, parameters baked in, epilogue inlined, the kernels, an extern "C"
+ * launcher
  *     cudaError_t lathe_<problem>(const float *X, ..., float *Y, <dims as int64_t>, <scalars>, void *workspace,
  *                                size_t workspace_bytes, cudaStream_t stream)
  * (f16 and bf16 tensors are pointers to __half and __nv_bfloat16 there; another name: in->name, LATHE_USAGE where it
  * cannot be one)
  * with lathe_<problem>_workspace(dims) -> bytes, and with -DLATHE_SELFTEST a main() that checks itself against a plain
- * double-precision loop at small sizes and prints PASS or FAIL. A size that the configuration cannot serve (a constraint
- * on dims fails, or a launch would not fit) returns cudaErrorInvalidValue. A pipeline with GEMM steps needs -lcublas. Files
- * of different names link into one program, with -rdc=true too. */
+ * double-precision loop at small sizes and prints PASS or FAIL. A size that the configuration cannot serve (a
+ * constraint on dims fails, or a launch would not fit) returns cudaErrorInvalidValue. A pipeline with GEMM steps needs
+ * -lcublas. Files of different names link into one program, with -rdc=true too. */
 status export_cu(const struct export_input *in, struct strbuf *out, struct err *e);
 
-/* One document, a new reference: docs/json.md, "lathe export --format json". campaign: query_campaign's object, without its
- * trials; NULL: not known. */
+/* One document, a new reference: docs/json.md, "lathe export --format json". campaign: query_campaign's object, without
+ * its trials; NULL: not known. */
 status export_json(const struct export_input *in, const json_t *campaign, json_t **out, struct err *e);
 
 struct export_image {
@@ -44,14 +45,15 @@ struct export_image {
 const char *export_torch_no_image(const struct export_input *in);
 
 /* One Python file with `class ModelNew(nn.Module)`, as the specification's `torch` describes it
- * (docs/specification.md): the same CUDA text and launcher, compiled by torch.utils.cpp_extension; or the embedded image, where there is no
- * compiler, which serves the size tuned; or PyTorch's own operations, printed from the reference and the epilogue, for
- * what neither can serve. */
+ * (docs/specification.md): the same CUDA text and launcher, compiled by torch.utils.cpp_extension; or the embedded
+ * image, where there is no compiler, which serves the size tuned; or PyTorch's own operations, printed from the
+ * reference and the epilogue, for what neither can serve. */
 status export_torch(const struct export_input *in, const struct export_image *image, struct strbuf *out, struct err *e);
 
 /* --- C for CUDA's driver --- */
 
-/* A kernel that serves the problem at every size: the reference's own steps, or a plain GEMM with the epilogue. Slow. */
+/* A kernel that serves the problem at every size: the reference's own steps, or a plain GEMM with the epilogue.
+ * Slow. */
 struct export_fallback {
     struct export_input in;             /* borrows from the rest, and from the input that it was made of */
     struct problem *problem;            /* NULL: the input's serves */
@@ -71,14 +73,15 @@ struct export_variant {
 /* Whether the configuration may be one: a pipeline with GEMM steps needs cuBLAS. */
 bool export_c_serves(const struct kernel *k);
 
-/* A C11 source and its header: NAME_open, _close, _workspace, _launch, _choice (docs/export.md). v: at least one, of one
- * operator, in the order of preference where all else is equal; NAME is the first one's name. header_name: as the source
- * includes it. LATHE_USAGE: they are of different problems, or the name cannot be one. */
-status export_c(const struct export_variant *v, int n, const char *header_name, struct strbuf *header, struct strbuf *source,
-                struct err *e);
+/* A C11 source and its header: NAME_open, _close, _workspace, _launch, _choice (docs/export.md). v: at least one, of
+ * one operator, in the order of preference where all else is equal; NAME is the first one's name. header_name: as the
+ * source includes it. LATHE_USAGE: they are of different problems, or the name cannot be one. */
+status export_c(const struct export_variant *v, int n, const char *header_name, struct strbuf *header,
+                struct strbuf *source, struct err *e);
 
-/* The same as a bundle for liblathe (model/bundle.h, docs/liblathe.md): what is printed there as C is here the specification
- * itself, which the library evaluates. version: of this program. LATHE_USAGE: they are of different problems. */
+/* The same as a bundle for liblathe (model/bundle.h, docs/liblathe.md): what is printed there as C is here the
+ * specification itself, which the library evaluates. version: of this program. LATHE_USAGE: they are of different
+ * problems. */
 status export_bundle(const struct export_variant *v, int n, const char *version, struct strbuf *out, struct err *e);
 
 #endif

@@ -80,7 +80,8 @@ status export_map(struct exporter *x, int step, int at, struct err *e)
     status s = print_axes(x, "lathe_shape", m->shape[0] ? m->shape : t->shape, m->rank, e);
     if (!s) s = print_axes(x, "lathe_box", m->box, m->rank, e);
     if (s) return s;
-    sb_addf(x->out, "            lathe_error = %s(%s&", export_helper(x, HELPER_TENSOR_MAP), x->say->driver ? "!lathe_go ? 0 : " : "");
+    sb_addf(x->out, "            lathe_error = %s(%s&", export_helper(x, HELPER_TENSOR_MAP),
+            x->say->driver ? "!lathe_go ? 0 : " : "");
     export_map_name(x, step, at);
     sb_addf(x->out, ", %s, %d,\n                ", cuda_type(t->dtype), dtype_bytes(t->dtype));
     export_buffer(x, a->tensor);
@@ -149,7 +150,8 @@ status export_attributes(struct exporter *x, const struct launch *l, const char 
     status s = LATHE_OK;
     *count = cluster + programmatic + window;
     if (*count)
-        sb_addf(x->out, "        %s lathe_attribute[%d];\n        unsigned lathe_attributes = 0;\n", x->say->attribute, *count);
+        sb_addf(x->out, "        %s lathe_attribute[%d];\n        unsigned lathe_attributes = 0;\n", x->say->attribute,
+                *count);
     if (cluster) s = print_cluster(x, l, e);
     if (!s && programmatic) {
         s = print_if(x, begun, l->programmatic, e);

@@ -1,5 +1,5 @@
-/* export_bundle.c: the configurations of several sizes and devices as a bundle (model/bundle.h): their images, and of each the
- * specification's own kernel, so that liblathe plans launches as the tuner does. Keys: docs/liblathe.md. */
+/* export_bundle.c: the configurations of several sizes and devices as a bundle (model/bundle.h): their images, and of
+ * each the specification's own kernel, so that liblathe plans launches as the tuner does. Keys: docs/liblathe.md. */
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/bundle.h"

@@ -1,9 +1,10 @@
-/* export_c.c: puts the C header and source for CUDA's driver together: the configurations of several sizes and devices, each
- * with its launcher (export_launch.c, in the driver's dialect) and its images, and the functions that choose among them.
+/* export_c.c: puts the C header and source for CUDA's driver together: the configurations of several sizes and devices,
+ * each with its launcher (export_launch.c, in the driver's dialect) and its images, and the functions that choose among
+ * them.
  *
- * Invariants of the printed code: a configuration runs only where its own launcher, asked first, says that it would; the
- * size of the workspace and the launch choose by the same function; after NAME_open nothing changes, so any number of
- * threads may launch. Names of the generator begin with lathe_ or with the export's name. */
+ * Invariants of the printed code: a configuration runs only where its own launcher, asked first, says that it would;
+ * the size of the workspace and the launch choose by the same function; after NAME_open nothing changes, so any number
+ * of threads may launch. Names of the generator begin with lathe_ or with the export's name. */
 #include "base/mem.h"
 #include "export/export_c.h"
 #include <string.h>
@@ -52,10 +53,13 @@ static int nfunctions(struct c_export *c)
 
 static void print_constants(struct c_export *c)
 {
-    sb_addf(c->out, "\nenum { LATHE_VARIANTS = %d, LATHE_IMAGES = %d, LATHE_FUNCTIONS = %d, LATHE_DIMS = %d, LATHE_LIMITS = %d };\n"
-                    "enum {",
-            c->n, c->nimages, nfunctions(c), c->x->p->ndims, LIMIT_COUNT);
-    for (int i = 0; i < LIMIT_COUNT; i++) sb_addf(c->out, "%sLATHE_%s = %d", i ? ", " : " ", limit_name((enum limit)i), i);
+    sb_addf(
+        c->out,
+        "\nenum { LATHE_VARIANTS = %d, LATHE_IMAGES = %d, LATHE_FUNCTIONS = %d, LATHE_DIMS = %d, LATHE_LIMITS = %d };\n"
+        "enum {",
+        c->n, c->nimages, nfunctions(c), c->x->p->ndims, LIMIT_COUNT);
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        sb_addf(c->out, "%sLATHE_%s = %d", i ? ", " : " ", limit_name((enum limit)i), i);
     sb_add(c->out, " };\n\n");
 }
 
@@ -63,15 +67,19 @@ static void print_constants(struct c_export *c)
 static void print_asked(struct c_export *c)
 {
     static const char *const attributes[LIMIT_COUNT] = {
-        [LIMIT_sm] = "COMPUTE_CAPABILITY_MAJOR", [LIMIT_sm_count] = "MULTIPROCESSOR_COUNT", [LIMIT_warp_size] = "WARP_SIZE",
+        [LIMIT_sm] = "COMPUTE_CAPABILITY_MAJOR",
+        [LIMIT_sm_count] = "MULTIPROCESSOR_COUNT",
+        [LIMIT_warp_size] = "WARP_SIZE",
         [LIMIT_max_threads_per_block] = "MAX_THREADS_PER_BLOCK",
         [LIMIT_max_threads_per_sm] = "MAX_THREADS_PER_MULTIPROCESSOR",
         [LIMIT_max_shared_per_block] = "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
         [LIMIT_max_shared_per_sm] = "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
-        [LIMIT_max_registers_per_sm] = "MAX_REGISTERS_PER_MULTIPROCESSOR", [LIMIT_l2_bytes] = "L2_CACHE_SIZE"};
+        [LIMIT_max_registers_per_sm] = "MAX_REGISTERS_PER_MULTIPROCESSOR",
+        [LIMIT_l2_bytes] = "L2_CACHE_SIZE"};
     sb_add(c->out, "\nstatic const int lathe_asked[LATHE_LIMITS] = {\n");
     for (int i = 0; i < LIMIT_COUNT; i++)
-        if (attributes[i]) sb_addf(c->out, "    [LATHE_%s] = CU_DEVICE_ATTRIBUTE_%s,\n", limit_name((enum limit)i), attributes[i]);
+        if (attributes[i])
+            sb_addf(c->out, "    [LATHE_%s] = CU_DEVICE_ATTRIBUTE_%s,\n", limit_name((enum limit)i), attributes[i]);
     sb_add(c->out, "};\n");
 }
 
@@ -81,7 +89,8 @@ static void print_literal(struct strbuf *b, const char *text)
     sb_add(b, "\"");
     for (const char *c = text; *c; c++) {
         if (*c == '"' || *c == '\\') sb_addf(b, "\\%c", *c);
-        else if ((unsigned char)*c < ' ' || (unsigned char)*c > '~' || *c == '?') sb_addf(b, "\\%03o", (unsigned char)*c);
+        else if ((unsigned char)*c < ' ' || (unsigned char)*c > '~' || *c == '?')
+            sb_addf(b, "\\%03o", (unsigned char)*c);
         else sb_addn(b, c, 1);
     }
     sb_add(b, "\"");
@@ -92,7 +101,8 @@ static bool persists(const struct exporter *x)
     for (int i = 0; i < x->k->nsteps; i++) {
         const struct step *s = &x->k->steps[i];
         const struct l2_window *w = s->kind == STEP_LAUNCH ? s->launch.l2_window : NULL;
-        if (w && w->hit == L2_persisting && export_decide(x, s->when) != NEVER && export_decide(x, w->when) != NEVER) return true;
+        if (w && w->hit == L2_persisting && export_decide(x, s->when) != NEVER && export_decide(x, w->when) != NEVER)
+            return true;
     }
     return false;
 }
@@ -113,8 +123,9 @@ static void print_variants(struct c_export *c)
         print_literal(c->out, sb_str(&text));
         sb_add(c->out, ",\n     ");
         print_literal(c->out, t->name);
-        sb_addf(c->out, ", %lld, %d, %d, %d, %d, %d, %d, %d, %d, {", (long long)t->limit[LIMIT_sm], v->fallback, persists(x),
-                image_index(c, &v->cubin), export_for_that_gpu_alone(t), image_index(c, &v->ptx), v->ptx_sm, first, count);
+        sb_addf(c->out, ", %lld, %d, %d, %d, %d, %d, %d, %d, %d, {", (long long)t->limit[LIMIT_sm], v->fallback,
+                persists(x), image_index(c, &v->cubin), export_for_that_gpu_alone(t), image_index(c, &v->ptx),
+                v->ptx_sm, first, count);
         for (int d = 0; d < x->p->ndims; d++) sb_addf(c->out, "%s%lld", d ? ", " : "", (long long)x->p->dims[d].value);
         sb_add(c->out, "}},\n");
         sb_free(&text);
@@ -161,7 +172,10 @@ static status print_source(struct c_export *c, const char *header, struct err *e
         export_provenance(&c->x[i]);
         sb_add(file, "\n");
     }
-    sb_addf(file, "#include \"%s\"\n#include <limits.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stdlib.h>\n#include <string.h>\n", header);
+    sb_addf(file,
+            "#include \"%s\"\n#include <limits.h>\n#include <math.h>\n#include <stdbool.h>\n#include "
+            "<stdlib.h>\n#include <string.h>\n",
+            header);
     c->out = &body;
     print_asked(c);
     print_variants(c);          /* finds the images */
@@ -173,7 +187,8 @@ static status print_source(struct c_export *c, const char *header, struct err *e
     sb_add(file, RUNTIME);
     sb_add(file, sb_str(&body));
     sb_free(&body);
-    sb_add(file, "\n#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wunused-function\" // not every formula is here\n#endif\n");
+    sb_add(file, "\n#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wunused-function\" // not every formula is "
+                 "here\n#endif\n");
     sb_add(file, expr_c_helpers());
     sb_add(file, "\n// As kernels take it.\nstruct lathe_epilogue {\n");
     export_epilogue_members(c->x);
@@ -187,8 +202,8 @@ static status print_source(struct c_export *c, const char *header, struct err *e
     return s;
 }
 
-status export_c(const struct export_variant *v, int n, const char *header_name, struct strbuf *header, struct strbuf *source,
-                struct err *e)
+status export_c(const struct export_variant *v, int n, const char *header_name, struct strbuf *header,
+                struct strbuf *source, struct err *e)
 {
     struct c_export c = {.v = v, .n = n, .out = source};
     c.x = mem_zalloc((size_t)n + 1, sizeof *c.x);

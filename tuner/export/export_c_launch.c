@@ -1,5 +1,5 @@
-/* export_c_launch.c: what a launcher in C for CUDA's driver has in place of C++'s kernel calls: a table of kernels, and each
- * argument as a variable whose address is passed. */
+/* export_c_launch.c: what a launcher in C for CUDA's driver has in place of C++'s kernel calls: a table of kernels, and
+ * each argument as a variable whose address is passed. */
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/source.h"
@@ -99,8 +99,10 @@ status export_driver_launch(struct exporter *x, int step, bool attributes, struc
         if (l->args[i].kind == ARG_TENSOR_MAP) export_map_name(x, step, i);
         else sb_addf(x->out, "lathe_arg_%d", i);
     }
-    sb_addf(x->out, "%s};\n        lathe_error = %s(&lathe_function[%d], lathe_grid, lathe_block, lathe_shared, %s, stream, lathe_args);\n"
-                    "        if (lathe_error != CUDA_SUCCESS) return lathe_error;\n",
+    sb_addf(x->out,
+            "%s};\n        lathe_error = %s(&lathe_function[%d], lathe_grid, lathe_block, lathe_shared, %s, stream, "
+            "lathe_args);\n"
+            "        if (lathe_error != CUDA_SUCCESS) return lathe_error;\n",
             l->nargs ? "" : "0", export_helper(x, HELPER_LAUNCH), export_function_index(x, l->function),
             attributes ? "lathe_attribute, lathe_attributes" : "0, 0");
     return LATHE_OK;

@@ -14,7 +14,8 @@ static void print_name(struct strbuf *b, int slot, char *const *index, int rank,
 
 status export_expr(struct exporter *x, const struct expr *e, struct err *err)
 {
-    struct expr_c how = {.precision = EXPR_C_DOUBLE, .known = x->known, .name = print_name, .ctx = (void *)&x->k->scope};
+    struct expr_c how = {
+        .precision = EXPR_C_DOUBLE, .known = x->known, .name = print_name, .ctx = (void *)&x->k->scope};
     return expr_print_c(x->out, e, &how, err);
 }
 
@@ -127,7 +128,8 @@ void export_provenance(struct exporter *x)
         struct strbuf times = {0};
         times_text(&times, baseline);
         sb_add(&line, times.len ? sb_str(&times) : "not timed");
-        if (strcmp(text_of(baseline, "outcome"), "ok")) sb_addf(&line, " (%s, not eligible)", text_of(baseline, "outcome"));
+        if (strcmp(text_of(baseline, "outcome"), "ok"))
+            sb_addf(&line, " (%s, not eligible)", text_of(baseline, "outcome"));
         sb_free(&times);
         comment(x, "baseline", sb_str(&line));
         sb_free(&line);
@@ -144,8 +146,10 @@ static void print_usage(struct exporter *x)
     const char *number = arch + 3, *libs = export_has_gemm(x->k) ? " -lcublas" : "";
     sb_addf(x->out,
             "//\n// Build:     nvcc -std=c++17 -gencode arch=compute_%s,code=%s -c FILE.cu\n"
-            "// Self-test: nvcc -std=c++17 -gencode arch=compute_%s,code=%s -DLATHE_SELFTEST FILE.cu -o selftest%s && ./selftest\n"
-            "// The launcher is at the end. It never gives a wrong result for a size: one that this configuration cannot serve\n"
+            "// Self-test: nvcc -std=c++17 -gencode arch=compute_%s,code=%s -DLATHE_SELFTEST FILE.cu -o selftest%s && "
+            "./selftest\n"
+            "// The launcher is at the end. It never gives a wrong result for a size: one that this configuration "
+            "cannot serve\n"
             "// returns cudaErrorInvalidValue.\n\n",
             number, arch, number, arch, libs);
 }
@@ -223,7 +227,8 @@ status export_source(struct exporter *x, struct err *e)
 status export_open(const struct export_input *in, const struct export_dialect *say, const char *comment_mark,
                    struct strbuf *out, struct exporter *x, struct err *e)
 {
-    *x = (struct exporter){.say = say, .in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark};
+    *x =
+        (struct exporter){.say = say, .in = in, .p = in->problem, .k = in->kernel, .out = out, .comment = comment_mark};
     status s = export_name(x, e);
     if (s) return s;
     x->slots = mem_zalloc((size_t)x->k->scope.count + 1, sizeof *x->slots);

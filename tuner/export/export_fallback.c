@@ -21,13 +21,15 @@ static json_t *gemm_kernel(const struct problem *p)
     const struct gemm *g = &p->reference.gemm;
     const struct tensor *a = &p->tensors[g->a], *b = &p->tensors[g->b], *c = &p->tensors[g->c];
     char *m = axis(a, g->trans_a ? 1 : 0), *k = axis(a, g->trans_a ? 0 : 1), *n = axis(b, g->trans_b ? 0 : 1);
-    char *source = mem_printf("typedef LatheType_%s LatheA;\ntypedef LatheType_%s LatheB;\ntypedef LatheType_%s LatheC;\n%s", a->name,
-                              b->name, c->name, PLAIN_GEMM);
+    char *source =
+        mem_printf("typedef LatheType_%s LatheA;\ntypedef LatheType_%s LatheB;\ntypedef LatheType_%s LatheC;\n%s",
+                   a->name, b->name, c->name, PLAIN_GEMM);
     char *grid = mem_printf("min(ceil_div(%s * %s, 256), 65535)", m, n);
-    json_t *args = json_pack("[s, s, s, s, s, s, s, s, s, s, s]", a->name, b->name, c->name, m, n, k, g->trans_a ? "1" : k,
-                             g->trans_a ? m : "1", g->trans_b ? k : "1", g->trans_b ? "1" : n, "epilogue");
-    json_t *kernel = json_pack("{s:[s], s:s, s:[{s:s, s:[s], s:s, s:i, s:o}]}", "#", NAME, "source_text", source, "steps", "tag",
-                               "launch", "#", "plain_gemm", "grid", grid, "block", 256, "args", args);
+    json_t *args =
+        json_pack("[s, s, s, s, s, s, s, s, s, s, s]", a->name, b->name, c->name, m, n, k, g->trans_a ? "1" : k,
+                  g->trans_a ? m : "1", g->trans_b ? k : "1", g->trans_b ? "1" : n, "epilogue");
+    json_t *kernel = json_pack("{s:[s], s:s, s:[{s:s, s:[s], s:s, s:i, s:o}]}", "#", NAME, "source_text", source,
+                               "steps", "tag", "launch", "#", "plain_gemm", "grid", grid, "block", 256, "args", args);
     mem_free(source);
     mem_free(grid);
     mem_free(m);

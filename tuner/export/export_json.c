@@ -1,5 +1,5 @@
-/* export_json.c: everything about a winner as one JSON document (docs/json.md): for programs that want the launch and the
- * source, and for people who keep results. */
+/* export_json.c: everything about a winner as one JSON document (docs/json.md): for programs that want the launch and
+ * the source, and for people who keep results. */
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/source.h"
@@ -32,7 +32,8 @@ static status kernel_part(const struct exporter *x, json_t **out, struct err *e)
         for (int i = 0; i < n; i++) json_array_append_new(list, json_string(defines[i]));
         *out = json_pack("{s:s, s:s, s:o, s:s}", "name", x->k->name, "summary", x->k->summary ? x->k->summary : "",
                          "defines", list, "source", sb_str(&source));
-        if (!*out) s = err_set(e, LATHE_STORE, "the source of kernel %s is no UTF-8, and JSON cannot hold it", x->k->name);
+        if (!*out)
+            s = err_set(e, LATHE_STORE, "the source of kernel %s is no UTF-8, and JSON cannot hold it", x->k->name);
     }
     source_defines_free(defines, n);
     sb_free(&source);

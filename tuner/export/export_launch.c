@@ -3,8 +3,9 @@
  *
  * Invariants of the printed code: nothing is launched unless every constraint holds and every launch fits; workspace
  * that must start as zeros is zeroed at each call, so no state is carried from one call to the next (with
- * LATHE_WORKSPACE_KEPT the caller does it once). The generator's own names begin with lathe_, as no specification's does,
- * so that none of those can hide them; what it calls is the name of no specification either (problem_read_names.c). */
+ * LATHE_WORKSPACE_KEPT the caller does it once). The generator's own names begin with lathe_, as no specification's
+ * does, so that none of those can hide them; what it calls is the name of no specification either
+ * (problem_read_names.c). */
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/serve.h"
@@ -50,8 +51,10 @@ static void print_dim_checks(struct exporter *x, const char *refused)
 static status print_layout(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->k;
-    sb_addf(x->out, "\n// Where each workspace buffer starts; gives the total in bytes, SIZE_MAX if there is no such memory.\n"
-                    "static size_t %s_layout(%s", x->function, x->say->driver ? "const long long *lathe_limit, " : "");
+    sb_addf(x->out,
+            "\n// Where each workspace buffer starts; gives the total in bytes, SIZE_MAX if there is no such memory.\n"
+            "static size_t %s_layout(%s",
+            x->function, x->say->driver ? "const long long *lathe_limit, " : "");
     export_dim_params(x);
     sb_add(x->out, ", size_t *lathe_start, size_t *lathe_bytes)\n{\n    size_t lathe_at = 0;\n");
     if (k->nworkspace) sb_add(x->out, "    double lathe_total = 0;\n");
@@ -87,7 +90,10 @@ static status print_layout(struct exporter *x, struct err *e)
 static status print_workspace_query(struct exporter *x, struct err *e)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
-    sb_addf(x->out, "\n// Bytes of workspace that a call at this size needs; SIZE_MAX: no size to be served.\n%s size_t %s_workspace(%s", x->say->driver ? "static" : "extern \"C\"", x->function,
+    sb_addf(x->out,
+            "\n// Bytes of workspace that a call at this size needs; SIZE_MAX: no size to be served.\n%s size_t "
+            "%s_workspace(%s",
+            x->say->driver ? "static" : "extern \"C\"", x->function,
             x->say->driver ? "const long long *lathe_limit, " : "");
     export_dim_params(x);
     sb_addf(x->out, ")\n{\n    size_t lathe_start[%d], lathe_bytes[%d];\n    return %s_layout(%s", n, n, x->function,
@@ -127,8 +133,8 @@ static void print_let_checks(struct exporter *x)
     }
 }
 
-/* "if (!(constraint)) return cudaErrorInvalidValue;" for what is not already certain. What only restricts the search is no
- * reason to refuse: the configuration was found at another size. */
+/* "if (!(constraint)) return cudaErrorInvalidValue;" for what is not already certain. What only restricts the search is
+ * no reason to refuse: the configuration was found at another size. */
 static status print_constraints(struct exporter *x, const struct constraint *list, int n, struct err *e)
 {
     const struct kernel *k = x->k;
@@ -178,9 +184,12 @@ static void print_zeroing(struct exporter *x)
 
 static void print_runtime_head(struct exporter *x)
 {
-    sb_addf(x->out, "\n// Queues the whole computation on `stream`. Pointers are device pointers; workspace: %s_workspace() bytes, 256-byte\n"
-                    "// aligned, not shared by two calls at a time. With -DLATHE_WORKSPACE_KEPT it is zeroed by the caller before the first\n"
-                    "// call at a size, then only used by calls at that size.\nextern \"C\" cudaError_t %s(",
+    sb_addf(x->out,
+            "\n// Queues the whole computation on `stream`. Pointers are device pointers; workspace: %s_workspace() "
+            "bytes, 256-byte\n"
+            "// aligned, not shared by two calls at a time. With -DLATHE_WORKSPACE_KEPT it is zeroed by the caller "
+            "before the first\n"
+            "// call at a size, then only used by calls at that size.\nextern \"C\" cudaError_t %s(",
             x->function, x->function);
     export_launcher_params(x);
     sb_add(x->out, ")\n{\n");
@@ -188,8 +197,10 @@ static void print_runtime_head(struct exporter *x)
 
 static void print_driver_head(struct exporter *x)
 {
-    sb_addf(x->out, "\n// Without lathe_go: only whether it would run.\nstatic CUresult %s(const struct lathe_device *lathe, const struct "
-                    "lathe_function *lathe_function, bool lathe_go,\n    ", x->function);
+    sb_addf(x->out,
+            "\n// Without lathe_go: only whether it would run.\nstatic CUresult %s(const struct lathe_device *lathe, "
+            "const struct lathe_function *lathe_function, bool lathe_go,\n    ",
+            x->function);
     export_launcher_params(x);
     sb_add(x->out, ")\n{\n    const long long *const lathe_limit = lathe->limit;\n    (void)lathe_function;\n");
     for (int i = 0; i < x->p->ntensors; i++) sb_addf(x->out, "    (void)%s;\n", x->p->tensors[i].name);
@@ -200,8 +211,8 @@ static status print_function(struct exporter *x, struct err *e)
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     if (x->say->driver) print_driver_head(x);
     else print_runtime_head(x);
-    sb_addf(x->out, "    %s lathe_error = %s;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", x->say->result, x->say->success, n,
-            n);
+    sb_addf(x->out, "    %s lathe_error = %s;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", x->say->result,
+            x->say->success, n, n);
     print_dim_checks(x, x->say->invalid);
     status s = print_lets(x, e);
     if (!s) s = print_checks(x, e);

@@ -1,5 +1,5 @@
-/* export_sizes.c: the sizes at which an exported file tests itself: what its configuration serves, as the plan says, small
- * enough for a plain loop on the CPU. The same for the same configuration.
+/* export_sizes.c: the sizes at which an exported file tests itself: what its configuration serves, as the plan says,
+ * small enough for a plain loop on the CPU. The same for the same configuration.
  *
  * A size is drawn at random from what a kind of size is made of, until one is served. Kinds: ragged ones, whose
  * dimensions are no multiples of a tile's (but of 4 or 8 where a constraint wants that); round ones; ones with one

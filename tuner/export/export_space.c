@@ -1,10 +1,10 @@
 /* export_space.c: what keeps two exports of one program apart. All that an exported file defines, but its launcher and
- * workspace query, is in a namespace of its own, NAME_code: the kernels, the structs that they take, the helpers. So even
- * where device code is linked (-rdc=true) nothing of one export is merged with what another calls the same.
+ * workspace query, is in a namespace of its own, NAME_code: the kernels, the structs that they take, the helpers. So
+ * even where device code is linked (-rdc=true) nothing of one export is merged with what another calls the same.
  *
  * A kernel's text is changed in two ways for that, each a rule of C++: what it includes by <> is included outside the
- * namespace, which ends before and begins again after the line; and its extern "C" becomes extern "C++", since a function
- * of C's linkage is the same one in every namespace. */
+ * namespace, which ends before and begins again after the line; and its extern "C" becomes extern "C++", since a
+ * function of C's linkage is the same one in every namespace. */
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/c_names.h"
@@ -157,9 +157,11 @@ status export_name(struct exporter *x, struct err *e)
     char *plain = mem_printf("lathe_%s", x->p->name);
     status s = LATHE_OK;
     if (name && (!is_identifier(name) || strlen(name) > LONGEST || *name == '_' || strstr(name, "__")))
-        s = err_set(e, LATHE_USAGE,
-                    "--name: '%.110s' cannot be a function's name\na letter, then letters, digits and single _, at most %d "
-                    "characters", name, LONGEST);
+        s = err_set(
+            e, LATHE_USAGE,
+            "--name: '%.110s' cannot be a function's name\na letter, then letters, digits and single _, at most %d "
+            "characters",
+            name, LONGEST);
     const char *use = s || !name ? NULL : used_as(x, name);
     if (use) s = err_set(e, LATHE_USAGE, "--name: '%s' is %s\ngive the launcher another name", name, use);
     x->function = name ? mem_strdup(name) : plain;

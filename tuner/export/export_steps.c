@@ -113,8 +113,8 @@ static status print_launch_checks(struct exporter *x, int step, struct err *e)
     sb_addf(x->out,
             "        if (!%s(", export_helper(x, HELPER_FITS));
     if (x->say->driver) sb_addf(x->out, "&lathe_function[%d], ", export_function_index(x, l->function));
-    sb_addf(x->out, "lathe_grid, lathe_block, lathe_shared, %s)) return %s;\n", l->cluster[0] ? "lathe_cluster_size" : "0",
-            x->say->invalid);
+    sb_addf(x->out, "lathe_grid, lathe_block, lathe_shared, %s)) return %s;\n",
+            l->cluster[0] ? "lathe_cluster_size" : "0", x->say->invalid);
     for (int i = 0; i < l->nargs; i++) {
         const struct arg *a = &l->args[i];
         if (a->kind == ARG_TENSOR_MAP && (s = export_map(x, step, i, e))) return s;
@@ -183,14 +183,15 @@ static status print_gemm(struct exporter *x, const struct gemm *g, struct err *e
         if (s) return s;
         sb_add(x->out, ");\n");
     }
-    sb_addf(x->out, "        lathe_error = %s(%s, %s, lathe_gemm_m, lathe_gemm_n, lathe_gemm_k, ", export_helper(x, HELPER_GEMM),
-            g->trans_a ? "true" : "false", g->trans_b ? "true" : "false");
+    sb_addf(x->out, "        lathe_error = %s(%s, %s, lathe_gemm_m, lathe_gemm_n, lathe_gemm_k, ",
+            export_helper(x, HELPER_GEMM), g->trans_a ? "true" : "false", g->trans_b ? "true" : "false");
     export_buffer(x, g->a);
     sb_add(x->out, ", ");
     export_buffer(x, g->b);
     sb_add(x->out, ", ");
     export_buffer(x, g->c);
-    sb_addf(x->out, ",\n            %s, %s, %s, stream);\n        if (lathe_error != cudaSuccess) return lathe_error;\n",
+    sb_addf(x->out,
+            ",\n            %s, %s, %s, stream);\n        if (lathe_error != cudaSuccess) return lathe_error;\n",
             cuda_data_type(a->dtype), cuda_data_type(export_buffer_tensor(x, g->c)->dtype), cublas_compute(g->compute));
     return LATHE_OK;
 }

@@ -14,10 +14,13 @@ static const char CUBIN[] = {
 static void print_usage(struct exporter *x)
 {
     sb_add(x->out,
-           "#\n# ModelNew takes the place of the problem's PyTorch model; it needs no lathe. The CUDA source is compiled at\n"
-           "# the first call (nvcc and ninja), or the embedded cubin is launched where there is no compiler. What neither\n"
+           "#\n# ModelNew takes the place of the problem's PyTorch model; it needs no lathe. The CUDA source is "
+           "compiled at\n"
+           "# the first call (nvcc and ninja), or the embedded cubin is launched where there is no compiler. What "
+           "neither\n"
            "# can serve, PyTorch's own operations compute, with a warning. model.reference(...) is that formula.\n\n"
-           "import base64\nimport contextlib\nimport ctypes\nimport hashlib\nimport inspect\nimport json\nimport math\nimport os\n"
+           "import base64\nimport contextlib\nimport ctypes\nimport hashlib\nimport inspect\nimport json\nimport "
+           "math\nimport os\n"
            "import struct\nimport threading\nimport warnings\n\nimport torch\nimport torch.nn as nn\n\n");
 }
 

@@ -91,7 +91,8 @@ static bool plan_uses_scalar(const struct exporter *x)
     const struct kernel *k = x->k;
     bool uses = false;
     for (int i = 0; i < k->nlets; i++) uses |= uses_scalar(x, k->lets[i].expr);
-    for (int i = 0; i < k->nconstraints; i++) uses |= !k->constraints[i].search && uses_scalar(x, k->constraints[i].expr);
+    for (int i = 0; i < k->nconstraints; i++)
+        uses |= !k->constraints[i].search && uses_scalar(x, k->constraints[i].expr);
     for (int i = 0; i < k->nworkspace; i++) uses |= tensor_uses_scalar(x, &k->workspace[i]);
     for (int i = 0; i < x->p->ntensors; i++) uses |= tensor_uses_scalar(x, &x->p->tensors[i]);
     for (int i = 0; i < k->nsteps; i++) {

@@ -68,8 +68,9 @@ status export_torch_example(struct model_printer *mp, struct err *e)
     struct value *slots = mem_zalloc((size_t)p->scope.count + 1, sizeof *slots);
     status s = LATHE_OK;
     problem_slots(p, slots);
-    sb_add(mp->x->out, "\n\ndef get_inputs():\n    \"\"\"Arguments of forward, as they were when this was tuned.\"\"\"\n"
-                       "    return [");
+    sb_add(mp->x->out,
+           "\n\ndef get_inputs():\n    \"\"\"Arguments of forward, as they were when this was tuned.\"\"\"\n"
+           "    return [");
     for (int i = 0; i < mp->m->nforward && !s; i++) {
         sb_add(mp->x->out, i ? ", " : "");
         s = print_random(mp, &p->tensors[mp->m->forward[i].tensor], slots, e);

@@ -27,7 +27,8 @@ status export_alike(const struct problem *a, const struct problem *b, struct err
     for (int i = 0; i < a->nscalars && same; i++) same = !strcmp(a->scalars[i].name, b->scalars[i].name);
     for (int i = 0; i < a->ntensors && same; i++)
         same = !strcmp(a->tensors[i].name, b->tensors[i].name) && a->tensors[i].dtype == b->tensors[i].dtype;
-    return same ? LATHE_OK
-                : err_set(e, LATHE_USAGE, "the results are of different problems called %s\nchoose with --campaign or --trial",
-                          b->name);
+    return same
+               ? LATHE_OK
+               : err_set(e, LATHE_USAGE,
+                         "the results are of different problems called %s\nchoose with --campaign or --trial", b->name);
 }

@@ -20,7 +20,7 @@ struct export_dialect {
     bool driver;
     const char *success, *invalid, *result;     /* cudaSuccess, cudaErrorInvalidValue, cudaError_t */
     const char *attribute;                      /* cudaLaunchAttribute */
-    const char *map;                            /* the type of a tensor map, and what it begins as: "LatheTensorMap", "{}" */
+    const char *map; /* the type of a tensor map, and what it begins as: "LatheTensorMap", "{}" */
     const char *no_map;
 };
 extern const struct export_dialect export_runtime, export_driver;
@@ -31,8 +31,8 @@ struct exporter {
     const struct problem *p;
     const struct kernel *k;
     struct value *slots;            /* of the configuration at the tuned size */
-    struct value *known;            /* the same without what depends on dims and scalars (VALUE_NONE there); in C for the
-                                       driver also without what depends on limits, which are those of the device it runs on */
+    struct value *known; /* the same without what depends on dims and scalars (VALUE_NONE there); in C for the
+                            driver also without what depends on limits, which are those of the device it runs on */
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
     const char *space;              /* the namespace of all but the launcher: "lathe_linear_code" */
@@ -119,7 +119,8 @@ bool export_for_that_gpu_alone(const struct target *t);
 /* LATHE_USAGE: they are of different operators: one list of arguments does not serve both. */
 status export_alike(const struct problem *a, const struct problem *b, struct err *e);
 
-/* export_sizes.c: up to EXPORT_SIZES different sizes that the configuration serves, dimensions in order; gives how many. */
+/* export_sizes.c: up to EXPORT_SIZES different sizes that the configuration serves, dimensions in order; gives how
+ * many. */
 enum { EXPORT_SIZES = 8, EXPORT_MAX_DIMS = 16 };
 int export_sizes(const struct exporter *x, int64_t (*out)[EXPORT_MAX_DIMS]);
 

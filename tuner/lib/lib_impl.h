@@ -1,6 +1,6 @@
-/* lib_impl.h: the inside of liblathe. A file is a bundle (model/bundle.h): its configurations are plain data that nothing
- * changes after lathe_open; what a context has loaded is kept per context, under the mutex. A selected kernel is a plan
- * (model/plan.h) with its functions, and nothing changes it either, so that launches need no lock. */
+/* lib_impl.h: the inside of liblathe. A file is a bundle (model/bundle.h): its configurations are plain data that
+ * nothing changes after lathe_open; what a context has loaded is kept per context, under the mutex. A selected kernel
+ * is a plan (model/plan.h) with its functions, and nothing changes it either, so that launches need no lock. */
 #ifndef LATHE_LIB_IMPL_H
 #define LATHE_LIB_IMPL_H
 
@@ -62,8 +62,8 @@ lathe_result lib_fail(lathe_result r, const char *fmt, ...) __attribute__((forma
 status lib_variants(struct lathe *l, struct err *e);
 void lib_variants_free(struct lathe *l);
 
-/* lib_context.c, both under the lock: the current context's, made at its first use; an image's module in it, loaded at its
- * first use (LATHE_NOTHING, with the reason: the driver does not take it). */
+/* lib_context.c, both under the lock: the current context's, made at its first use; an image's module in it, loaded at
+ * its first use (LATHE_NOTHING, with the reason: the driver does not take it). */
 lathe_result lib_context(struct lathe *l, struct context **out);
 status lib_module(struct lathe *l, struct context *c, int image, void **out, struct err *e);
 void lib_contexts_free(struct lathe *l);

@@ -17,9 +17,10 @@ static lathe_result check_arguments(const lathe_kernel *k, const uint64_t *tenso
             return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_launch: %s is at %#llx, and a tensor lies at a multiple of %d",
                             plan->buffers[i].name, (unsigned long long)tensors[i], ALIGNMENT);
     if (workspace_bytes < k->workspace || (k->workspace && (!workspace || workspace % ALIGNMENT)))
-        return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_launch: %zu bytes of workspace at %#llx, and %llu at a multiple of %d are "
-                        "needed (lathe_workspace)", workspace_bytes, (unsigned long long)workspace,
-                        (unsigned long long)k->workspace, ALIGNMENT);
+        return lib_fail(LATHE_ERROR_ARGUMENT,
+                        "lathe_launch: %zu bytes of workspace at %#llx, and %llu at a multiple of %d are "
+                        "needed (lathe_workspace)",
+                        workspace_bytes, (unsigned long long)workspace, (unsigned long long)k->workspace, ALIGNMENT);
     return LATHE_SUCCESS;
 }
 
@@ -31,7 +32,8 @@ static lathe_result check_context(const lathe_kernel *k)
     if (s)
         return lib_fail(s == LATHE_NOTHING ? LATHE_ERROR_CONTEXT : LATHE_ERROR_CUDA, "%s", e.text);
     if (current.handle != k->context->guest.handle || current.id != k->context->guest.id)
-        return lib_fail(LATHE_ERROR_CONTEXT, "lathe_launch: the calling thread's context is not the one that the kernel was "
+        return lib_fail(LATHE_ERROR_CONTEXT,
+                        "lathe_launch: the calling thread's context is not the one that the kernel was "
                         "selected in");
     return LATHE_SUCCESS;
 }

@@ -30,7 +30,8 @@ static lathe_result open_bytes(char *data, size_t len, const char *path, const c
         s = err_set(&e, LATHE_STORE, "it does not say which problem it is for");
     l->name = mem_strdup(name);
     if (!s && problem && strcmp(problem, name))
-        r = lib_fail(LATHE_ERROR_NOT_FOUND, "%.400s: it is for the problem %.200s, and not for %.200s", path, name, problem);
+        r = lib_fail(LATHE_ERROR_NOT_FOUND, "%.400s: it is for the problem %.200s, and not for %.200s", path, name,
+                     problem);
     if (!s && !r && (s = lib_variants(l, &e)) == LATHE_NOTHING)
         s = LATHE_STORE;
     if (s)
@@ -64,7 +65,7 @@ static lathe_result read_database(const char *path, const char *problem, char **
     query_close(q);
     if (!s)
         return LATHE_SUCCESS;
-    return lib_fail(s == LATHE_NOTHING ? LATHE_ERROR_NOT_FOUND : LATHE_ERROR_FORMAT, "%s", e.text);     /* say the path */
+    return lib_fail(s == LATHE_NOTHING ? LATHE_ERROR_NOT_FOUND : LATHE_ERROR_FORMAT, "%s", e.text); /* say the path */
 }
 
 lathe_result lathe_open(const char *path, const char *problem, lathe **out)

@@ -173,11 +173,12 @@ static lathe_result check_arguments(const lathe *l, const int64_t *dims, int ndi
 {
     const struct problem *p = l->problems[0];
     if (!dims || ndims != p->ndims)
-        return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_select: %s has %d dimensions, and %d were given", l->name, p->ndims,
-                        dims ? ndims : 0);
+        return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_select: %s has %d dimensions, and %d were given", l->name,
+                        p->ndims, dims ? ndims : 0);
     if ((scalars || nscalars) && (!scalars || nscalars != p->nscalars))
-        return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_select: %s has %d scalars, and %d were given (none: the specification's)",
-                        l->name, p->nscalars, scalars ? nscalars : 0);
+        return lib_fail(LATHE_ERROR_ARGUMENT,
+                        "lathe_select: %s has %d scalars, and %d were given (none: the specification's)", l->name,
+                        p->nscalars, scalars ? nscalars : 0);
     for (int d = 0; d < ndims; d++)
         if (dims[d] < 1)
             return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_select: %s is %lld, and a size is at least 1", p->dims[d].name,
@@ -185,7 +186,8 @@ static lathe_result check_arguments(const lathe *l, const int64_t *dims, int ndi
     return LATHE_SUCCESS;
 }
 
-lathe_result lathe_select(lathe *l, const int64_t *dims, int ndims, const float *scalars, int nscalars, lathe_kernel **out)
+lathe_result lathe_select(lathe *l, const int64_t *dims, int ndims, const float *scalars, int nscalars,
+                          lathe_kernel **out)
 {
     struct wanted w = {dims, scalars, {0}};
     struct context *c = NULL;

@@ -1,5 +1,5 @@
-/* lib_variants.c: the configurations of a bundle, from what it says. The checksum was right, so what does not fit here was
- * made so: it is refused, never worked around. */
+/* lib_variants.c: the configurations of a bundle, from what it says. The checksum was right, so what does not fit here
+ * was made so: it is refused, never worked around. */
 #include "lib/lib_impl.h"
 
 #include "base/mem.h"

@@ -48,14 +48,16 @@ static int append(const char *text, size_t n, void *buffer)
     return 0;
 }
 
-/* Images lie by their distance from the first, which begins where the text ends: the text need not know its own length. */
+/* Images lie by their distance from the first, which begins where the text ends: the text need not know its own
+ * length. */
 status bundle_encode(json_t *manifest, const struct bundle_image *images, int n, struct strbuf *out, struct err *e)
 {
     char head[BUNDLE_HEAD] = {0}, hex[HASH_HEX];
     struct strbuf text = {0}, body = {0};
     json_t *list = json_array();
     for (int i = 0; i < n; i++) {
-        json_array_append_new(list, json_pack("{s:I, s:I}", "at", (json_int_t)body.len, "bytes", (json_int_t)images[i].len));
+        json_array_append_new(list,
+                              json_pack("{s:I, s:I}", "at", (json_int_t)body.len, "bytes", (json_int_t)images[i].len));
         sb_addn(&body, images[i].data, images[i].len);
         pad(&body);
     }
@@ -95,8 +97,10 @@ static status check_head(const char *data, size_t len, struct err *e)
         return damaged(e, "it ends within its first 64 bytes");
     uint64_t version = get_number(data + AT_VERSION, 4), total = get_number(data + AT_TOTAL, 8);
     if (version != BUNDLE_VERSION)
-        return err_set(e, LATHE_NOTHING, "it is of version %llu, and this lathe reads version %d: use a newer lathe, or export it with this one",
-                       (unsigned long long)version, BUNDLE_VERSION);
+        return err_set(
+            e, LATHE_NOTHING,
+            "it is of version %llu, and this lathe reads version %d: use a newer lathe, or export it with this one",
+            (unsigned long long)version, BUNDLE_VERSION);
     if (total != len)
         return damaged(e, total > len ? "its end is missing" : "something follows its end");
     sum(data, len, hex);
@@ -116,7 +120,8 @@ static status find_images(const char *data, size_t len, struct bundle *out, stru
     out->images = mem_zalloc((size_t)out->nimages + 1, sizeof *out->images);
     for (int i = 0; i < out->nimages; i++) {
         const json_t *entry = json_array_get(list, (size_t)i);
-        json_int_t at = json_integer_value(json_object_get(entry, "at")), n = json_integer_value(json_object_get(entry, "bytes"));
+        json_int_t at = json_integer_value(json_object_get(entry, "at")),
+                   n = json_integer_value(json_object_get(entry, "bytes"));
         size_t room = len - begin;
         if (at < 0 || n < 1 || (uint64_t)at >= room || (uint64_t)n >= room - (uint64_t)at || at % ALIGN ||
             data[begin + (size_t)at + (size_t)n])

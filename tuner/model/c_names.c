@@ -1,7 +1,7 @@
-/* c_names.c: see c_names.h. Found by trying: of all identifiers in the headers' text, those that a compiler then does not take
- * as the name of a function of C's linkage: gcc 12 with glibc 2.36 as C11 and GNU C, g++ 12 and nvcc 13.0 as C++17, with
- * cuda.h, cuda_runtime.h, cuda_fp16.h, cuda_bf16.h, cublas_v2.h, and limits.h, math.h, stdbool.h, stddef.h, stdint.h, stdio.h,
- * stdlib.h and string.h. Those that begin as CUDA's do are left to problem_read_names.c. */
+/* c_names.c: see c_names.h. Found by trying: of all identifiers in the headers' text, those that a compiler then does
+ * not take as the name of a function of C's linkage: gcc 12 with glibc 2.36 as C11 and GNU C, g++ 12 and nvcc 13.0 as
+ * C++17, with cuda.h, cuda_runtime.h, cuda_fp16.h, cuda_bf16.h, cublas_v2.h, and limits.h, math.h, stdbool.h, stddef.h,
+ * stdint.h, stdio.h, stdlib.h and string.h. Those that begin as CUDA's do are left to problem_read_names.c. */
 #include "model/c_names.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* c_names.h: identifiers that the headers of C's library and of CUDA have already, so that code that includes those cannot
- * have them. */
+/* c_names.h: identifiers that the headers of C's library and of CUDA have already, so that code that includes those
+ * cannot have them. */
 #ifndef LATHE_MODEL_C_NAMES_H
 #define LATHE_MODEL_C_NAMES_H
 

@@ -11,8 +11,8 @@ struct plan_args {
     unsigned char *bytes;       /* what they point into, each at a multiple of 16 */
 };
 
-/* address[i]: where the plan's buffer i lies; 0: nowhere. A tensor map's place is all zeros: the caller makes the map there.
- * step: a launch. Freed with plan_args_free. */
+/* address[i]: where the plan's buffer i lies; 0: nowhere. A tensor map's place is all zeros: the caller makes the map
+ * there. step: a launch. Freed with plan_args_free. */
 void plan_args_make(const struct plan_step *step, const uint64_t *address, struct plan_args *out);
 void plan_args_free(struct plan_args *a);
 

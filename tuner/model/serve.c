@@ -23,7 +23,8 @@ static status check_dims(const struct problem *p, struct err *e)
     return LATHE_OK;
 }
 
-static status check_list(const struct constraint *list, int n, const char *what, const struct value *slots, struct err *e)
+static status check_list(const struct constraint *list, int n, const char *what, const struct value *slots,
+                         struct err *e)
 {
     for (int c = 0; c < n; c++) {
         bool holds = false;
@@ -65,8 +66,8 @@ static status fill_lets(const struct kernel *k, const struct value *tuned, struc
     return LATHE_OK;
 }
 
-status serve_plan(const struct problem *p, const struct kernel *k, const struct value *tuned, const struct target *device,
-                  struct plan *out, struct err *e)
+status serve_plan(const struct problem *p, const struct kernel *k, const struct value *tuned,
+                  const struct target *device, struct plan *out, struct err *e)
 {
     struct value *slots = mem_alloc((size_t)(k->scope.count + 1) * sizeof *slots);
     memcpy(slots, tuned, (size_t)k->scope.count * sizeof *slots);

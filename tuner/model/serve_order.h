@@ -1,5 +1,5 @@
-/* Which of several configurations comes first for a size on a device. In liblathe and, as this text, in every export as C:
- * C11 with <stdint.h> and <string.h>. */
+/* Which of several configurations comes first for a size on a device. In liblathe and, as this text, in every export as
+ * C: C11 with <stdint.h> and <string.h>. */
 
 /* sm: the compute capability that the configuration was tuned on, 90; 0: no GPU. device: of that name. here, name: the
  * device that it is to run on. The smaller, the better. */
@@ -15,8 +15,8 @@ static int lathe_cubin_runs(int sm, int exact, int here)
     return exact ? here == sm : here / 10 == sm / 10 && here >= sm;
 }
 
-/* How far a size is from the one tuned: the product of the dimensions' ratios, each at least 1. Its logarithm is the sum
- * of |log2 ratio|. */
+/* How far a size is from the one tuned: the product of the dimensions' ratios, each at least 1. Its logarithm is the
+ * sum of |log2 ratio|. */
 static double lathe_distance(const int64_t *tuned, const int64_t *size, int dims)
 {
     double far = 1;
@@ -25,8 +25,8 @@ static double lathe_distance(const int64_t *tuned, const int64_t *size, int dims
     return far;
 }
 
-/* Whether one comes before another: those of the device's own capability before others, the fallback last; among them the
- * nearest size, then a device of the same name. */
+/* Whether one comes before another: those of the device's own capability before others, the fallback last; among them
+ * the nearest size, then a device of the same name. */
 static int lathe_before(int rank_a, double far_a, int rank_b, double far_b)
 {
     const int group_a = rank_a == 2 ? 1 : rank_a, group_b = rank_b == 2 ? 1 : rank_b;

@@ -105,6 +105,30 @@ static void test_database(void **state)
     mem_free(db);
 }
 
+/* A program that has nothing of CUDA starts, and is told what is missing: the driver, or where there is one, a context. C++
+ * takes the header as C does, and lib and program need not be linked with the driver. */
+static void test_no_driver(void **state)
+{
+    static const char text[] = "#include <lathe.h>\n#include <stdio.h>\nint main(int argc, char **argv)\n{\n"
+                               "    const int64_t size[] = {64, 512, 256};\n    lathe *l;\n    lathe_kernel *k;\n"
+                               "    if (lathe_open(argv[1], 0, &l)) return 1;\n"
+                               "    printf(\"%d %s\\n\", (int)lathe_select(l, size, 3, 0, 0, &k), lathe_error());\n"
+                               "    lathe_close(l);\n    return argc != 2;\n}\n";
+    static const char *const compilers[] = {"${CC:-cc} -std=c11", "${CXX:-c++} -std=c++11 -x c++"};
+    bool good;
+    char *source = path_join(program_dir, "none.c");
+    assert_int_equal(file_write_atomic(source, text, strlen(text), NULL), LATHE_OK);
+    for (int i = 0; i < 2; i++) {
+        char *said = said_by(mem_printf("%s -Wall -Wextra -Werror -pedantic -I" BUILD "/include %s -o %s/none -L" BUILD
+                                        " -llathe 2>&1 && LD_LIBRARY_PATH=" BUILD " %s/none %s 2>&1",
+                                        compilers[i], source, program_dir, program_dir, bundle), &good);
+        if (!good || (!strstr(said, "6 no CUDA driver: libcuda.so.1") && !strstr(said, "7 the calling thread has no")))
+            fail_msg("%s", said);
+        mem_free(said);
+    }
+    mem_free(source);
+}
+
 /* Nothing but lathe_* can be seen of it, and nothing but the C library is needed. */
 static void test_hidden(void **state)
 {
@@ -127,6 +151,6 @@ static void test_hidden(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_static), cmocka_unit_test(test_database),
-                                       cmocka_unit_test(test_hidden)};
+                                       cmocka_unit_test(test_no_driver), cmocka_unit_test(test_hidden)};
     return cmocka_run_group_tests(tests, example_setup, example_teardown);
 }

@@ -304,7 +304,8 @@ static void test_driver_fails(void **state)
         lathe_result wanted;
         const char *part;
     } failures[] = {
-        {"cuCtxGetCurrent", 3, LATHE_ERROR_CUDA, "cuCtxGetCurrent: CUDA_ERROR_FAKE 3 (as was asked)"},
+        {"cuCtxGetCurrent", 999, LATHE_ERROR_CUDA, "cuCtxGetCurrent: CUDA_ERROR_FAKE 999 (as was asked)"},
+        {"cuCtxGetCurrent", 3, LATHE_ERROR_CONTEXT, "no current CUDA context"},     /* before cuInit */
         {"cuModuleLoadData", 2, LATHE_ERROR_CUDA, "cuModuleLoadData"},
         {"cuModuleLoadData", 222, LATHE_ERROR_NOT_SERVED, "cuModuleLoadData: CUDA_ERROR_FAKE 222"},
         {"cuModuleGetFunction", 500, LATHE_ERROR_CUDA, "linear_simt"},
