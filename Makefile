@@ -1,4 +1,5 @@
-# lathe: `make` builds build/lathe; `make test` and `make demo` also install what is missing (scripts/setup).
+# lathe: `make` builds build/lathe; `make test` and `make demo` also install what is missing (scripts/setup); `make help`
+# lists the targets: those with ## behind them.
 # Rooms and who may include whom: docs/design.md; scripts/check-includes proves it.
 
 CC       ?= cc
@@ -60,7 +61,7 @@ Q = @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-all: $(O)/lathe
+all: $(O)/lathe ## the program, $(O)/lathe (the default)
 
 $(O)/lathe: $(call obj_of,tuner/main.c) $(OBJ)
 	$(call say,LINK,$@)
@@ -109,7 +110,8 @@ $(OBJ) $(call obj_of,$(SRC_lib)) $(O)/obj/tuner/main.o: | $(GEN)
 # Rewritten only when it changes, so that a new commit recompiles two files.
 $(O)/gen/version.h: FORCE
 	@mkdir -p $(@D)
-	@printf '#define LATHE_VERSION "%s"\n#define LATHE_DATE "%s"\n' $$(scripts/version) $$(scripts/version --date) > $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+	@printf '#define LATHE_VERSION "%s"\n#define LATHE_DATE "%s"\n' $$(scripts/version) $$(scripts/version --date) > $@.tmp
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
 FORCE:
 $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 	@mkdir -p $(@D)
@@ -118,7 +120,7 @@ $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 $(O)/gen/echarts.inc: tuner/report/web/package.json tuner/report/web/package-lock.json scripts/fetch-charts
 	$(call say,NPM,$@)
 	$(Q)scripts/fetch-charts $(O)
-charts:
+charts: ## fetch the chart library of reports again
 	$(Q)scripts/fetch-charts $(O)
 $(O)/gen/%.inc: %
 	@mkdir -p $(@D)
@@ -133,7 +135,7 @@ LIB_OBJ   = $(patsubst %.c,$(O)/pic/%.o,$(LIB_SRC))
 LIB_CFLAGS = $(filter-out $(SAN),$(CFLAGS)) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 LIB_LDFLAGS = $(filter-out $(SAN),$(LDFLAGS)) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL
 LIB_DEPS  = $(patsubst %,$(O)/pic/lib%.a,jansson sqlite3 xxhash)
-lib: $(O)/liblathe.so.0 $(O)/liblathe.a $(O)/include/lathe.h
+lib: $(O)/liblathe.so.0 $(O)/liblathe.a $(O)/include/lathe.h ## liblathe: a campaign's winners at run time
 $(O)/pic/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,PIC,$<)
@@ -177,19 +179,19 @@ $(O)/test/cli/test_lib_example: | lib $(O)/test/host_driver/libcuda.so
 
 # make unit T=model/test_expr; without T all of them
 ifeq ($(T),)
-unit: unit-binaries
+unit: unit-binaries ## T=ROOM/test_NAME: one C test; without T all
 	scripts/run-tests $(O) $(UNIT_BIN:$(O)/test/%=%)
 else
 unit: $(O)/test/$(T)
 	$<
 endif
 
-setup:
+setup: ## install the packages that building and testing need (Debian, Ubuntu)
 	scripts/setup
-test: setup
+test: setup ## all tests that need no GPU
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all unit-binaries
 	scripts/run-tests $(O)
-demo:
+demo: ## a first campaign on the best device here
 	scripts/setup --no-browser
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all
 	scripts/demo $(O)/lathe
@@ -197,12 +199,12 @@ unit-binaries: $(UNIT_BIN)
 
 # The same tests, everything under AddressSanitizer and UndefinedBehaviorSanitizer, the host device's kernels too.
 ASAN      = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-sanitize: setup
+sanitize: setup ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-asan SAN="$(ASAN)" OPT="-O1 -g" all unit-binaries
 	LATHE_SANITIZE=1 scripts/run-tests $(O)-asan
 
 # The test of liblathe's threads under ThreadSanitizer.
-lib-threads: setup
+lib-threads: setup ## liblathe's threads under ThreadSanitizer
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-tsan SAN="-fsanitize=thread" OPT="-O1 -g" $(O)-tsan/test/lib/test_lib_threads
 	TSAN_OPTIONS=halt_on_error=1 $(O)-tsan/test/lib/test_lib_threads
 
@@ -214,7 +216,7 @@ SEEDS_spec_json = test/data/model
 SEEDS_definition = test/data/spaces
 SEEDS_recording = test/data/recorded/small
 SEEDS_spec_lua  = kernels/linear test/specs test/cli/kernels/tiny
-fuzz: setup
+fuzz: setup ## F=expr SECONDS=60: fuzz test/fuzz/fuzz_F.c
 	@command -v clang >/dev/null || { echo "fuzz: clang is needed for its libFuzzer: apt-get install clang" >&2; exit 1; }
 	@mkdir -p $(O)-fuzz/corpus-$(F)
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-fuzz CC=clang OPT="-O1 -g" \
@@ -230,23 +232,47 @@ WRAPPED   = malloc calloc realloc fopen fclose fsync fdatasync ftruncate64 mkdir
 $(O)/lathe-faults: test/faults/wrap.c $(call obj_of,tuner/main.c) $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) -D_LARGEFILE64_SOURCE $(LDFLAGS) $(WRAPPED:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
-faults: setup
+faults: setup ## the Nth allocation, file operation, ... of a campaign fails
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) $(O)/lathe-faults
 	LATHE_BIN=$(O)/lathe-faults bats --timing test/faults/faults.bats
 # Long: campaigns that are killed 50 times each, at random moments, and resumed.
-kills: all
+kills: all ## campaigns killed 50 times each (long)
 	LATHE_KILLS=50 LATHE_BIN=$(O)/lathe bats test/cli/resume.bats
-check-includes:
+check-includes: ## who includes whom, against docs/design.md
 	scripts/check-includes
 
 # All planted mistakes are refused, 2000 correct configurations are not; about an hour of one core. On a GPU:
 # LATHE_CHECK_DEVICE=cuda:0 make mutants
-mutants: setup
+mutants: setup ## planted mistakes are refused (an hour)
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all $(O)/test/kernels/test_wgmma_run $(O)/test/kernels/test_wgmma_shared_run
 	LATHE_BIN=$(O)/lathe scripts/check_mutants
 	LATHE_BIN=$(O)/lathe scripts/check_right --sample 2000
 
-clean:
+# --- handing it on (docs/install.md) ---
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+install: all ## PREFIX=/usr/local DESTDIR=: program, kernels, man pages, completion, documents; the library if it is built
+	scripts/install $(O) '$(PREFIX)' '$(DESTDIR)'
+uninstall: all ## what install put there
+	scripts/install --remove $(O) '$(PREFIX)' '$(DESTDIR)'
+# The same objects, linked for older machines: glibc as it was in version GLIBC, everything else in the file.
+GLIBC    ?= 2.28
+$(O)/static/$(GLIBC)/libc.so: scripts/old-glibc
+	CC='$(CC)' scripts/old-glibc $(GLIBC) $(@D)
+$(O)/static/lathe: scripts/old_glibc.c $(call obj_of,tuner/main.c) $(OBJ) | $(O)/static/$(GLIBC)/libc.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -L$(O)/static/$(GLIBC) $(LDFLAGS) -static-libgcc -Wl,--wrap=__libc_start_main -Wl,-S -o $@ $^ \
+	  -Wl,--no-as-needed $(LIBS)
+	$(Q)scripts/old-glibc --check $(GLIBC) $@
+static: $(O)/static/lathe ## $(O)/static/lathe, which needs nothing but glibc 2.28 or later, and a tarball with it
+	scripts/dist --binary $(O)
+dist: $(O)/gen/echarts.inc ## $(O)/lathe-VERSION.tar.gz of what is committed, with the chart library
+	scripts/dist $(O)
+.PHONY: install uninstall static dist help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | sed 's|$$(O)|$(O)|g' | sort | expand -t 22
+
+clean: ## everything that was built
 	rm -rf $(O) $(O)-asan $(O)-tsan $(O)-fuzz
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

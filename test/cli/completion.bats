@@ -124,8 +124,8 @@ bash_completes() {
     [ "$(bash_completes "lathe ver")" = $'verify\nversion' ]
     [ "$(bash_completes "lathe tune --strat")" = --strategy ]
     [ "$(bash_completes "lathe tune --strategy=portf")" = portfolio ]
-    [ "$(bash_completes "lathe export --format ")" = $'cu\nc\nbundle\ntorch\njson\nt4\nkernel-tuner\ncsv' ]
-    [ "$(bash_completes "lathe export --format=")" = $'cu\nc\nbundle\ntorch\njson\nt4\nkernel-tuner\ncsv' ]
+    [ "$(bash_completes "lathe completion ")" = $'bash\nzsh\nfish' ]
+    [ "$(bash_completes "lathe best --objective=")" = $'time\nenergy' ]
     [ "$(bash_completes "lathe tune --device cuda:a")" = all ]
     [ "$(bash_completes "lathe tune --device cuda:")" = all ]
     [ "$(bash_completes "lathe tune --strategy ils --option kind=h")" = hamming ]
@@ -144,7 +144,7 @@ bash_completes() {
 		bind 'set enable-bracketed-paste off'
 	END
     # the line is completed twice, then run: its answer tells what it became
-    { sleep 1; printf 'lathe vers\t\n'; sleep 1; printf 'lathe help --ma\tcomple\t | head -2\n'; sleep 1; printf 'exit\n'; } |
+    { sleep 1; printf 'lathe vers\t\n'; sleep 1; printf 'lathe help --ma\tcomple\t | head -2\n'; sleep 1; echo exit; } |
         PATH="$PWD/bin:$PATH" TERM=dumb timeout 20 script -qc "bash --noprofile --rcfile rc" /dev/null >typed 2>&1
     grep -q "^lathe $(lathe version | cut -d' ' -f2)" typed
     grep -q 'TH LATHE.*COMPLETION' typed
@@ -158,7 +158,12 @@ bash_completes() {
     cat >try.zsh <<-'END'
 		autoload -Uz compinit && compinit -D -u
 		source ./_lathe
-		compadd() { local -a a; local i; for ((i = 1; i <= $#; i++)); do [[ $argv[i] == -a ]] && a=("${(@P)argv[i + 1]}"); done; print -l -- $a; }
+		compadd() {
+		    local -a a
+		    local i
+		    for ((i = 1; i <= $#; i++)); do [[ $argv[i] == -a ]] && a=("${(@P)argv[i + 1]}"); done
+		    print -l -- $a
+		}
 		_files() { print files }
 		try() { words=(lathe "$@") CURRENT=$#words PREFIX=$words[-1]; _lathe }
 		try ver

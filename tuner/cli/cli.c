@@ -14,8 +14,9 @@ const char cli_about[] =
 const struct command *const *cli_commands(void)
 {
     static const struct command *const all[] = {
-        &command_tune,  &command_best,   &command_show,  &command_export, &command_import, &command_report, &command_explain, &command_serve, &command_space,
-        &command_check, &command_verify, &command_doctor, &command_query, &command_recording,
+        &command_tune,   &command_best,   &command_show,   &command_export,  &command_import, &command_report,
+        &command_explain, &command_serve, &command_space,  &command_check,   &command_verify, &command_doctor,
+        &command_query,  &command_recording,
         &command_compare, &command_tune_strategy, &command_completion, &command_help, &command_version, NULL,
     };
     return all;
@@ -42,7 +43,8 @@ status cli_find(const char *name, const struct command **out, struct err *e)
 const struct cli_variable *cli_variables(void)
 {
     static const struct cli_variable all[] = {
-        {"LATHE_KERNELS", "folders with specifications, with colons between; asked before ./kernels and those that came with lathe"},
+        {"LATHE_KERNELS",
+         "folders with specifications, with colons between; asked before ./kernels and those that came with lathe"},
         {"LATHE_CACHE", "the folder of compiled kernels (default: $XDG_CACHE_HOME/lathe, ~/.cache/lathe)"},
         {"LATHE_CACHE_SIZE", "how large it may grow, in MiB (default 2048)"},
         {"LATHE_CUDA_PATH", "a CUDA toolkit, whose NVRTC, cuBLAS and headers are preferred to others that are found"},

@@ -12,7 +12,8 @@ static const struct option_row help_options[] = {
     {"COMMAND", .kind = OPTION_WANTED, .offset = offsetof(struct help_args, command), .help = "the command to tell of"},
     {"man", .kind = OPTION_FLAG, .offset = offsetof(struct help_args, man),
      .help = "as the source of a man page: lathe help --man tune | man -l -"},
-    {"list", .kind = OPTION_FLAG, .offset = offsetof(struct help_args, list), .help = "the names of the commands, one a line"},
+    {"list", .kind = OPTION_FLAG, .offset = offsetof(struct help_args, list),
+     .help = "the names of the commands, one a line"},
     {0},
 };
 

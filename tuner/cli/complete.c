@@ -89,12 +89,14 @@ static void at_cursor(struct completion *c, const struct option_row *pending, bo
         if (!in_list) /* a list may be over, and an argument follow */
             return;
     }
-    if (!ended && *word == '-' && (r = word[1] ? find(rows, word, &attached) : NULL) && attached && r->kind != OPTION_FLAG) {
+    bool dashed = !ended && *word == '-';
+    r = dashed && word[1] ? find(rows, word, &attached) : NULL;
+    if (r && attached && r->kind != OPTION_FLAG) {
         c->before = word;
         c->before_len = (size_t)(attached - word);
         c->word = attached;
         complete_option_value(c, r);
-    } else if (!ended && *word == '-') {
+    } else if (dashed) {
         offer_options(c, rows);
     } else if ((r = positional_at(rows, given))) {
         complete_option_value(c, r);
@@ -133,7 +135,8 @@ static void walk(struct completion *c, int argc, char *const *argv)
 status complete_run(const struct cli *cli, int argc, char *const *argv, struct err *e)
 {
     if (argc < 2 || strcmp(argv[0], "--") != 0)
-        return err_set(e, LATHE_USAGE, "complete: expected `lathe complete -- WORD...`\n`lathe help completion` tells of completion");
+        return err_set(e, LATHE_USAGE, "complete: expected `lathe complete -- WORD...`\n"
+                       "`lathe help completion` tells of completion");
     struct completion c = {.cli = cli, .word = argv[argc - 1], .before = ""};
     struct err none = {0};
     if (argc == 2)

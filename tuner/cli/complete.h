@@ -1,8 +1,9 @@
 /* complete.h: what may stand next on a command line, for the shell's tab key.
  *
- * `lathe complete -- WORD...` is what the scripts of `lathe completion` run: the words after "lathe" up to the one at the
- * cursor, which may be empty. It prints a line for each word that this one may become, a tab, and what it means; a line
- * ":file" or ":folder" asks the shell for paths as well. What ends in = , or : is to be gone on with, without a blank. */
+ * `lathe complete -- WORD...` is what the scripts of `lathe completion` run: the words after "lathe" up to the one at
+ * the cursor, which may be empty. It prints a line for each word that this one may become, a tab, and what it means; a
+ * line ":file" or ":folder" asks the shell for paths as well. What ends in = or : is to be gone on with, without a
+ * blank. */
 #ifndef LATHE_CLI_COMPLETE_H
 #define LATHE_CLI_COMPLETE_H
 

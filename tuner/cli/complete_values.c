@@ -214,7 +214,8 @@ static void ask(struct completion *c, const char *sql)
     size_t i;
     if (query_open(c->db ? c->db : DEFAULT_DB, &q, &none) == LATHE_OK && query_sql(q, sql, &answer, &none) == LATHE_OK)
         json_array_foreach(json_object_get(answer, "rows"), i, row) {
-            const char *value = json_string_value(json_array_get(row, 0)), *text = json_string_value(json_array_get(row, 1));
+            const char *value = json_string_value(json_array_get(row, 0));
+            const char *text = json_string_value(json_array_get(row, 1));
             if (value)
                 complete_offer(c, value, text);
         }
@@ -224,8 +225,9 @@ static void ask(struct completion *c, const char *sql)
 
 static void campaigns(struct completion *c)
 {
-    ask(c, "SELECT CAST(campaign.id AS TEXT), problem.name || ' ' || campaign.size || ' on ' || device.name || ', ' || state "
-           "FROM campaign JOIN problem ON problem.id = problem_id JOIN device ON device.id = device_id "
+    ask(c, "SELECT CAST(campaign.id AS TEXT), "
+           "problem.name || ' ' || campaign.size || ' on ' || device.name || ', ' || state FROM campaign "
+           "JOIN problem ON problem.id = problem_id JOIN device ON device.id = device_id "
            "ORDER BY campaign.id DESC LIMIT 50");
 }
 

@@ -11,7 +11,8 @@ struct help {
 };
 
 void help_heading(struct help *h, const char *text);
-/* Two columns: `left` at the margin, `right` wrapped beside it. A left that begins with blanks belongs to the row before. */
+/* Two columns: `left` at the margin, `right` wrapped beside it. A left that begins with blanks belongs to
+ * the row before. */
 void help_row(struct help *h, const char *left, const char *right);
 /* A paragraph wrapped to the help's width; newlines in it are kept. */
 void help_paragraph(struct help *h, const char *text);

@@ -108,8 +108,8 @@ static void synopsis(struct strbuf *b, const struct command *c)
     sb_add(b, "\n[\\fIoptions\\fR]\n");
     for (const struct option_row *r = c->options; r->name; r++)
         if (option_positional(r))
-            sb_addf(b, r->kind == OPTION_NEEDED ? "\\fI%s\\fR\n" : r->kind == OPTION_REST ? "[\\fI%s\\fR...]\n" : "[\\fI%s\\fR]\n",
-                    r->name);
+            sb_addf(b, "%s\\fI%s\\fR%s\n", r->kind == OPTION_NEEDED ? "" : "[", r->name,
+                    r->kind == OPTION_REST ? "...]" : r->kind == OPTION_NEEDED ? "" : "]");
 }
 
 static void option_rows(struct strbuf *b, const struct option_row *rows)
@@ -183,8 +183,9 @@ void man_lathe(struct strbuf *b, const struct cli *cli)
     man_row(b, "./kernels, PREFIX/share/lathe/kernels", "where a specification is looked for by its name");
     cli_exit_codes(&h);
     sb_add(b, ".SH EXAMPLES\n.nf\n");
-    static const char *const examples[] = {"lathe doctor", "lathe tune linear --device host --size M=48,N=80,K=96 --trials 40",
-                                           "lathe best", "lathe export -o winner.cu", "lathe report -o report.html"};
+    static const char *const examples[] = {
+        "lathe doctor", "lathe tune linear --device host --size M=48,N=80,K=96 --trials 40", "lathe best",
+        "lathe export -o winner.cu", "lathe report -o report.html"};
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         add_line(b, examples[i], strlen(examples[i]));
     sb_add(b, ".fi\n");
