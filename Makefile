@@ -78,12 +78,12 @@ $(O)/obj/mpi/main.o: tuner/main.c | $(GEN)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) -DLATHE_MPI -MMD -MP -c -o $@ $<
-mpi:
+mpi: ## $(O)/lathe-mpi too, whose devices may be ranks of an MPI job
 	@command -v $(MPICC) >/dev/null || { echo "mpi: no $(MPICC): scripts/setup --mpi installs it" >&2; exit 1; }
 	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) $(O)/lathe $(O)/lathe-mpi
 
 # Campaigns under mpirun, ranks that die among them; as root also on three hosts that are network namespaces.
-mpi-test:
+mpi-test: ## its tests
 	scripts/setup --mpi
 	$(MAKE) --no-print-directory O=$(O) mpi
 	LATHE_BIN=$(O)/lathe LATHE_MPI_BIN=$(O)/lathe-mpi bats --timing test/mpi
