@@ -86,6 +86,17 @@ load mpi
     [ "$(sqlite3 q.db "SELECT count(*) FROM campaign_worker")" = 1 ]
 }
 
+@test "ranks of unlike kinds: a campaign of each" {
+    printf '#!/bin/sh\necho "other (compiler) 99"\n' >other
+    chmod +x other
+    local run="tune tiny --size M=5 --kernel plain --strategy exhaustive --trials 6 --top 0 --db p.db --quiet"
+    mpirun -n 2 "$LATHE_MPI_BIN" $run : -n 1 env CXX="$PWD/other" "$LATHE_MPI_BIN" $run : -n 1 "$LATHE_MPI_BIN" $run >out
+    grep -qE "^device +mpi:1,mpi:3 +mpi:2$" out
+    grep -qE "^campaign +1 +2$" out
+    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM campaign_worker GROUP BY campaign_id)")" = 2,1 ]
+    [ "$(sql "SELECT count(*) FROM campaign WHERE state = 'finished'")" = 2 ]
+}
+
 @test "one process is lathe as it is; other commands run once; exit codes come through" {
     mpi 1 tune tiny --size M=5 --kernel plain --trials 3 --top 0 --db p.db --quiet >/dev/null
     [ "$(sql "SELECT count(*) FROM campaign_worker")" = 1 ]

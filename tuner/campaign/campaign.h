@@ -51,6 +51,14 @@ struct campaign_progress {
 
 struct resumption;
 
+/* The devices of a request, where they are of several kinds (name, architecture, driver, limits). */
+enum { CAMPAIGN_MOST_DEVICES = 64 };
+struct device_kinds {
+    int count;                      /* 0: all are of one kind, or were not looked at */
+    char *lists[CAMPAIGN_MOST_DEVICES];     /* the handles of each, with commas: the --device of its campaign; owned */
+};
+void device_kinds_free(struct device_kinds *k);
+
 struct campaign_request {
     struct problem *problem;        /* sizes already set */
     const char *const *kernels;     /* names; nkernels 0: every candidate the device can run */
@@ -58,6 +66,7 @@ struct campaign_request {
     const char *const *baselines;   /* names; nbaselines 0: those that the specification has as usual */
     int nbaselines;
     const char *device;             /* NULL: dev_default() */
+    struct device_kinds *kinds;     /* out: where the devices are of unlike kinds, which is LATHE_USAGE; NULL: not asked */
     const struct recording *recording;  /* what is replayed in place of a device; NULL: nothing */
     bool recorded_space;            /* the problem is replay_problem's, and the space what was recorded */
     const char *strategy;           /* name or file; NULL: STRATEGY_DEFAULT */

@@ -10,8 +10,6 @@
 #include "device/dev.h"
 #include <string.h>
 
-enum { MOST_DEVICES = 64 };
-
 /* --- the list --- */
 
 static status add_name(struct campaign *c, const char *name, struct err *e)
@@ -26,7 +24,7 @@ static status add_name(struct campaign *c, const char *name, struct err *e)
     if (same && strcmp(name, "host"))
         return err_set(e, LATHE_USAGE, "--device: %s is given twice; two workers on one device would disturb each other's times",
                        name);
-    if (c->ndevices == MOST_DEVICES) return err_set(e, LATHE_USAGE, "--device: more than %d devices", MOST_DEVICES);
+    if (c->ndevices == CAMPAIGN_MOST_DEVICES) return err_set(e, LATHE_USAGE, "--device: more than %d devices", CAMPAIGN_MOST_DEVICES);
     struct pool_device *d = &c->devices[c->ndevices];
     *d = (struct pool_device){.campaign = c, .position = c->ndevices, .remote = remote};
     c->ndevices++;
@@ -86,7 +84,7 @@ static status read_list(struct campaign *c, const char *text, struct err *e)
 {
     char *list = mem_strdup(text), *rest = list, *word;
     status s = LATHE_OK;
-    c->devices = mem_zalloc(MOST_DEVICES, sizeof *c->devices);
+    c->devices = mem_zalloc(CAMPAIGN_MOST_DEVICES, sizeof *c->devices);
     while (!s && (word = strsep(&rest, ","))) {
         s = check_word(word, text, e);
         if (!s) s = add_word(c, word, e);
@@ -108,17 +106,39 @@ static const char *unlike(const struct target *a, const struct target *b)
     return NULL;
 }
 
+void device_kinds_free(struct device_kinds *k)
+{
+    for (int i = 0; i < k->count; i++) mem_free(k->lists[i]);
+    *k = (struct device_kinds){0};
+}
+
+/* Kinds in the order of their first devices; devices of a kind in the order given. */
+static void sort_by_kind(const struct campaign *c, struct device_kinds *k)
+{
+    const struct target *first[CAMPAIGN_MOST_DEVICES];
+    struct strbuf lists[CAMPAIGN_MOST_DEVICES] = {0};
+    for (int i = 0; i < c->ndevices; i++) {
+        const struct pool_device *d = &c->devices[i];
+        int kind = 0;
+        while (kind < k->count && unlike(first[kind], &d->target)) kind++;
+        if (kind == k->count) first[k->count++] = &d->target;
+        sb_addf(&lists[kind], "%s%s", lists[kind].len ? "," : "", d->handle);
+    }
+    for (int i = 0; i < k->count; i++) k->lists[i] = sb_take(&lists[i]);
+}
+
 static status check_alike(const struct campaign *c, struct err *e)
 {
     const struct pool_device *first = &c->devices[0];
     for (int i = 1; i < c->ndevices; i++) {
         const struct pool_device *d = &c->devices[i];
         const char *what = unlike(&first->target, &d->target);
-        if (what)
-            return err_set(e, LATHE_USAGE,
-                           "%s (%s) and %s (%s) are of unlike kinds (%s), and their times would not compare\n"
-                           "give each kind a campaign of its own: lathe tune ... --device %s; lathe tune ... --device %s",
-                           first->name, first->target.name, d->name, d->target.name, what, first->name, d->name);
+        if (!what) continue;
+        if (c->request->kinds) sort_by_kind(c, c->request->kinds);
+        return err_set(e, LATHE_USAGE,
+                       "%s (%s) and %s (%s) are of unlike kinds (%s), and their times would not compare\n"
+                       "give each kind a campaign of its own: lathe tune ... --device %s; lathe tune ... --device %s",
+                       first->name, first->target.name, d->name, d->target.name, what, first->handle, d->handle);
     }
     return LATHE_OK;
 }

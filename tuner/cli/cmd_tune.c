@@ -8,11 +8,11 @@
 #include "cli/output.h"
 #include "cli/parse_inputs.h"
 #include "cli/progress.h"
-#include "cli/report.h"
 #include "cli/select.h"
 #include "cli/signals.h"
 #include "cli/tune_events.h"
 #include "cli/tune_replay.h"
+#include "cli/tune_report.h"
 #include "cli/tune_resume.h"
 #include <string.h>
 
@@ -119,69 +119,9 @@ static const char tune_details[] =
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
     "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
     "together), --top, --time-limit, --drift and how it compiles may be given anew.\n"
+    "Devices of unlike kinds are not mixed: each kind has a campaign of its own, one after the other, with the whole of "
+    "--trials and --seconds, and the winners are shown side by side. Each is resumed by its own number.\n"
     "Exit code 1: no configuration was valid; the table says why.";
-
-/* "--db x.db" where a suggested command needs it. */
-static void add_db(struct strbuf *b, const char *db)
-{
-    if (!strcmp(db, DEFAULT_DB))
-        return;
-    sb_add(b, " --db ");
-    cli_quote(b, db);
-}
-
-static void print_report(struct strbuf *b, const json_t *campaign, const json_t *best, const struct tune_args *args)
-{
-    long long id = (long long)tree_int(campaign, "id");
-    report_campaign(b, campaign);
-    sb_add(b, "\n");
-    report_best(b, best, json_object_get(campaign, "baselines"), false);
-    report_devices(b, campaign, best);
-    if (json_array_size(best) == 0) {
-        sb_add(b, "\n");
-        report_reasons(b, json_object_get(campaign, "reasons"), is_terminal(stdout) ? terminal_columns(stdout) : 0);
-    }
-    struct strbuf drift = {0};
-    report_drift(&drift, campaign);
-    if (drift.len)
-        sb_addf(b, "\n%s", sb_str(&drift));
-    sb_free(&drift);
-    sb_addf(b, "\ndatabase %s, campaign %lld\n", args->db, id);
-    bool exports = json_array_size(best) && !replay_place(args->device);
-    sb_addf(b, exports ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
-    add_db(b, args->db);
-    sb_add(b, exports ? " -o winner.cu\n" : "\n");
-}
-
-/* The campaign as it stands in the database, on stdout. */
-static status report(const struct tune_args *args, int64_t id, struct err *e)
-{
-    struct query *q;
-    status s = query_open(args->db, &q, e);
-    if (s != LATHE_OK)
-        return s;
-    json_t *campaign = NULL, *best = NULL;
-    struct query_filter f = {.campaign = id, .top = args->top > 0 ? (int)args->top : 5};
-    s = query_campaign_summary(q, id, &campaign, e);
-    if (s == LATHE_OK)
-        s = query_best(q, &f, &best, e);
-    if (s == LATHE_NOTHING && campaign) { /* no valid configuration: a report all the same */
-        best = best ? best : json_array();
-        s = LATHE_OK;
-    }
-    if (s == LATHE_OK && args->json) {
-        json_object_set(campaign, "best", best);
-        s = tune_events_result(campaign, e);
-    } else if (s == LATHE_OK) {
-        struct strbuf b = {0};
-        print_report(&b, campaign, best, args);
-        s = out_report(&b, e);
-    }
-    json_decref(campaign);
-    json_decref(best);
-    query_close(q);
-    return s;
-}
 
 static bool is_stored(const struct tune_args *args)
 {
@@ -251,7 +191,8 @@ static status conclude(const struct tune_args *args, status s, const struct camp
         return s;
     if (s == LATHE_OK || s == LATHE_NOTHING) {
         struct err failure = {0};
-        status reported = report(args, summary->id, &failure);
+        struct tune_reported r = {args->db, args->top, args->json, !replay_place(args->device)};
+        status reported = tune_report(&r, summary->id, &failure);
         if (reported != LATHE_OK) {
             *e = failure;
             return reported;
@@ -267,6 +208,39 @@ static status conclude(const struct tune_args *args, status s, const struct camp
     if (args->json)
         tune_events_failure(summary->id, &failure, &unwritten);
     return err_set(e, s, "%.1500s\nwhat was measured is kept: campaign %lld of %.300s", failure.text, id, args->db);
+}
+
+/* Devices of unlike kinds: a campaign of each, one after the other, since a kind's compilers and launches would be in the
+ * way of another's. An interruption ends the one that runs, and those behind it are not begun. The first failure is the
+ * command's; the kinds after it have their campaigns all the same. */
+static status tune_kinds(const struct cli *cli, const struct tune_args *args, const struct campaign_request *request,
+                         const struct device_kinds *kinds, struct err *e)
+{
+    int64_t ids[CAMPAIGN_MOST_DEVICES] = {0};
+    status first = LATHE_OK;
+    bool interrupted = false;
+    for (int i = 0; i < kinds->count && !interrupted; i++) {
+        struct campaign_request r = *request;
+        struct campaign_summary summary = {0};
+        struct err own = {0};
+        r.device = kinds->lists[i];
+        r.kinds = NULL;
+        if (!args->quiet && !args->json)
+            fprintf(stderr, "%skind %d of %d: --device %s\n", i ? "\n" : "", i + 1, kinds->count, kinds->lists[i]);
+        status s = conclude(args, run_campaign(cli, args, &r, &summary, &own), &summary, &own);
+        ids[i] = summary.id;
+        interrupted = summary.interrupted;
+        if (s != LATHE_OK && first == LATHE_OK) {
+            first = s;
+            *e = own;
+            if (i + 1 < kinds->count || i)
+                err_prefix(e, "--device %.200s", kinds->lists[i]);
+        }
+    }
+    struct tune_reported r = {args->db, args->top, args->json, true};
+    struct err own = {0};
+    status told = tune_report_kinds(&r, kinds, ids, &own);
+    return first ? first : told ? (*e = own, told) : LATHE_OK;
 }
 
 /* What only a real device can do. */
@@ -399,7 +373,11 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     }
     struct campaign_summary summary = {0};
     struct campaign_request request = make_request(args, problem, inputs, NULL);
-    s = conclude(args, run_campaign(cli, args, &request, &summary, e), &summary, e);
+    struct device_kinds kinds = {0};
+    request.kinds = &kinds;
+    s = run_campaign(cli, args, &request, &summary, e);
+    s = kinds.count ? tune_kinds(cli, args, &request, &kinds, e) : conclude(args, s, &summary, e);
+    device_kinds_free(&kinds);
     problem_free(problem);
     return s;
 }

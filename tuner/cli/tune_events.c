@@ -158,6 +158,18 @@ status tune_events_result(const json_t *result, struct err *e)
     return s;
 }
 
+status tune_events_kinds(const struct device_kinds *kinds, const int64_t *ids, struct err *e)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < kinds->count; i++)
+        json_array_append_new(list, json_pack("{s:o, s:o}", "device", record_string(kinds->lists[i]), "campaign",
+                                              id_or_null(ids[i])));
+    json_t *j = json_pack("{s:s, s:o}", "event", "kinds", "kinds", list);
+    status s = write_line(j, e);
+    json_decref(j);
+    return s;
+}
+
 status tune_events_failure(int64_t campaign, const struct err *why, struct err *e)
 {
     json_t *j = json_object();

@@ -20,6 +20,8 @@ status tune_events_end(struct tune_events *t, struct err *e);
 
 /* The last line: the result's own keys, after "event": "campaign_ended". */
 status tune_events_result(const json_t *result, struct err *e);
+/* The last line where there were several kinds of devices: "kinds", each with its devices and its campaign. */
+status tune_events_kinds(const struct device_kinds *kinds, const int64_t *ids, struct err *e);
 /* The last line where there is no result: "campaign_failed". */
 status tune_events_failure(int64_t campaign, const struct err *why, struct err *e);
 
