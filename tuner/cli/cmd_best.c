@@ -81,8 +81,8 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
         s = err_set(e, LATHE_USAGE, "--front is --pareto time,error: give one of them");
     if (s == LATHE_OK && front && args->objective)
         s = err_set(e, LATHE_USAGE, "--objective: a front is ranked by all that it is of");
-    if (s == LATHE_OK && args->json && args->csv)
-        s = err_set(e, LATHE_USAGE, "best: --csv and --json exclude each other\ngive one of them");
+    if (s == LATHE_OK)
+        s = report_one_form("best", args->json, args->csv, e);
     if (s == LATHE_OK)
         s = parse_objective(args->objective, &f.objective, e);
     if (s == LATHE_OK)

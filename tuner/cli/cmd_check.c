@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/find_spec.h"
 #include "cli/output.h"
+#include "cli/report.h"
 #include "cli/table.h"
 #include <string.h>
 
@@ -12,7 +13,7 @@ struct check_args {
     const char *kernel;
     struct text_list targets;
     int64_t sample, seed, workers;
-    bool json, quiet;
+    bool json, csv, quiet;
 };
 
 #define AT(member) .offset = offsetof(struct check_args, member)
@@ -28,6 +29,7 @@ static const struct option_row check_options[] = {
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
      .help = "compilers at the same time (default: one a core)"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "an array of objects, one a kernel and target"},
+    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the same with a header line (RFC 4180)"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
     {0},
 };
@@ -86,7 +88,7 @@ static void print_text(const struct checked *c, struct strbuf *b)
     }
 }
 
-static status print_json(const struct checked *c, struct err *e)
+static status print_rows(const struct checked *c, bool csv, struct err *e)
 {
     json_t *all = json_array();
     for (int i = 0; i < c->count; i++) {
@@ -97,7 +99,7 @@ static status print_json(const struct checked *c, struct err *e)
                                              r->first_failure, strlen(r->first_failure), "skipped", r->skipped,
                                              strlen(r->skipped)));
     }
-    status s = out_json(all, e);
+    status s = csv ? report_csv_out(all, e) : out_json(all, e);
     json_decref(all);
     return s;
 }
@@ -107,7 +109,9 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
     static const char *const usual[] = {"sm_80", "sm_90a", "sm_100"};
     const struct check_args *args = p;
     struct problem *problem;
-    status s = spec_load(&args->spec, cli->self, &problem, e);
+    status s = report_one_form("check", args->json, args->csv, e);
+    if (s == LATHE_OK)
+        s = spec_load(&args->spec, cli->self, &problem, e);
     if (s != LATHE_OK)
         return s;
     if ((s = problem_needs_kernels(problem, "check", e)) != LATHE_OK) {
@@ -132,8 +136,8 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
     if (s == LATHE_OK || refused) {
         struct strbuf b = {0};
         status printed = LATHE_OK;
-        if (args->json) {
-            printed = print_json(&checked, e);
+        if (args->json || args->csv) {
+            printed = print_rows(&checked, args->csv, e);
         } else {
             print_text(&checked, &b);
             printed = out_report(&b, e);

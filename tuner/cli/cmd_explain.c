@@ -15,7 +15,7 @@
 struct explain_args {
     const char *trial, *db;
     int64_t top;
-    bool json;
+    bool json, csv;
 };
 
 #define AT(member) .offset = offsetof(struct explain_args, member)
@@ -25,6 +25,7 @@ static const struct option_row explain_options[] = {
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "10", .min = 1, .help = "so many neighbours"},
     OPTION_DB(struct explain_args, db),
     {"json", .kind = OPTION_FLAG, AT(json), .help = "everything as JSON, all neighbours"},
+    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "all neighbours with a header line (RFC 4180)"},
     {0},
 };
 
@@ -182,6 +183,8 @@ static status print_all(const json_t *x, const struct explain_args *args, struct
     struct strbuf b = {0};
     if (args->json)
         return out_json(x, e);
+    if (args->csv)
+        return report_csv_out(json_object_get(x, "neighbours"), e);
     print_trial(&b, trial);
     print_roofline(&b, trial, json_object_get(x, "roofline"));
     print_resources(&b, trial, json_object_get(x, "launches"));
@@ -260,6 +263,8 @@ static status explain_run(const struct cli *cli, void *p, struct err *e)
     int64_t id = 0;
     status s = args->trial ? parse_count("TRIAL", args->trial, 1, INT64_MAX, &id, e) : LATHE_OK;
     struct query *q;
+    if (s == LATHE_OK)
+        s = report_one_form("explain", args->json, args->csv, e);
     if (s != LATHE_OK || (s = query_open(args->db, &q, e)) != LATHE_OK)
         return s;
     if (!args->trial)

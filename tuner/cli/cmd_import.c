@@ -11,7 +11,7 @@
 struct import_args {
     struct text_list files;
     const char *db;
-    bool json;
+    bool json, csv;
 };
 
 #define AT(member) .offset = offsetof(struct import_args, member)
@@ -19,6 +19,7 @@ static const struct option_row import_options[] = {
     {"FILE", .kind = OPTION_REST, AT(files), .help = "T4 results, a cache of Kernel Tuner, KTT's output or CSV, compressed or not"},
     OPTION_DB(struct import_args, db),
     {"json", .kind = OPTION_FLAG, AT(json), .help = "an array of objects, one a campaign"},
+    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the same with a header line (RFC 4180)"},
     {0},
 };
 
@@ -93,13 +94,15 @@ static void print_one(struct strbuf *b, const json_t *c)
     sb_addf(b, " (%s, %s)\n", tree_text(c, "format"), tree_text(c, "file"));
 }
 
-static status print_all(const json_t *done, bool json, struct err *e)
+static status print_all(const json_t *done, const struct import_args *args, struct err *e)
 {
     struct strbuf b = {0};
     size_t i;
     json_t *c = NULL;
-    if (json)
+    if (args->json)
         return out_json(done, e);
+    if (args->csv)
+        return report_csv_out(done, e);
     json_array_foreach(done, i, c) print_one(&b, c);
     sb_addf(&b, "next: lathe show %lld\n", (long long)tree_int(c, "campaign"));
     return out_report(&b, e);
@@ -112,11 +115,13 @@ static status import_run(const struct cli *cli, void *p, struct err *e)
     json_t *done = json_array();
     status s = args->files.count ? LATHE_OK : err_set(e, LATHE_USAGE, "import: FILE is missing: what is to be imported\n"
                                                                       "`lathe help import` says what it may be");
+    if (s == LATHE_OK)
+        s = report_one_form("import", args->json, args->csv, e);
     for (int i = 0; i < args->files.count && s == LATHE_OK; i++)
         s = import_file(cli, args, args->files.items[i], &import, done, e);
     s = import_end(import, s, e);
     if (s == LATHE_OK)
-        s = print_all(done, args->json, e);
+        s = print_all(done, args, e);
     json_decref(done);
     return s;
 }

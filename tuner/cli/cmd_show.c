@@ -52,13 +52,6 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
     }
 }
 
-static status out_csv(const json_t *rows, struct err *e)
-{
-    struct strbuf b = {0};
-    report_csv(&b, rows);
-    return out_buffer(&b, e);
-}
-
 static status show_one(struct query *q, int64_t id, const struct show_args *args, struct err *e)
 {
     json_t *campaign = NULL, *best = NULL;
@@ -73,7 +66,7 @@ static status show_one(struct query *q, int64_t id, const struct show_args *args
     if (args->json) {
         s = out_json(campaign, e);
     } else if (args->csv) {
-        s = out_csv(json_object_get(campaign, "trials"), e);
+        s = report_csv_out(json_object_get(campaign, "trials"), e);
     } else {
         struct query_filter f = {.campaign = id, .top = BEST};
         s = query_best(q, &f, &best, e);
@@ -97,7 +90,7 @@ static status show_all(struct query *q, const struct show_args *args, struct err
     if (s == LATHE_OK && args->json) {
         s = out_json(campaigns, e);
     } else if (s == LATHE_OK && args->csv) {
-        s = out_csv(campaigns, e);
+        s = report_csv_out(campaigns, e);
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         report_campaigns(&b, campaigns);
@@ -113,8 +106,8 @@ static status show_run(const struct cli *cli, void *p, struct err *e)
     int64_t id = 0;
     status s = args->campaign ? parse_count("CAMPAIGN", args->campaign, 1, INT64_MAX, &id, e) : LATHE_OK;
     struct query *q;
-    if (s == LATHE_OK && args->json && args->csv)
-        s = err_set(e, LATHE_USAGE, "show: --csv and --json exclude each other\ngive one of them");
+    if (s == LATHE_OK)
+        s = report_one_form("show", args->json, args->csv, e);
     if (s != LATHE_OK || (s = query_open(args->db, &q, e)) != LATHE_OK)
         return s;
     s = args->campaign ? show_one(q, id, args, e) : show_all(q, args, e);

@@ -1,6 +1,7 @@
 /* cmd_space.c: `lathe space`: how large a specification's spaces are, what is in them, why a configuration is not. */
 #include "base/mem.h"
 #include "cli/output.h"
+#include "cli/report.h"
 #include "cli/space_view.h"
 #include "cli/table.h"
 #include <string.h>
@@ -23,6 +24,9 @@ static const struct option_row space_options[] = {
      .help = "whose limits count: cuda:N, host, or an architecture that need not be here, such as sm_90a (default: the "
              "first CUDA GPU, else host)"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "an object; with --list and --sample an array, one object a line"},
+    {"csv", .kind = OPTION_FLAG, AT(csv),
+     .help = "the kernels with their counts, or with --list and --sample the configurations, a column a parameter, with a header "
+             "line (RFC 4180)"},
     {0},
 };
 
@@ -64,7 +68,7 @@ static json_t *whole_number(double v)
     return v < 9e15 ? json_integer((json_int_t)v) : json_real(v);
 }
 
-static status count_json(const struct view *v, struct err *e)
+static status count_rows(const struct view *v, bool csv, struct err *e)
 {
     json_t *kernels = json_array(), *size = json_object();
     for (int i = 0; i < v->problem->ndims; i++)
@@ -82,7 +86,7 @@ static status count_json(const struct view *v, struct err *e)
     }
     json_t *j = json_pack("{s:s, s:o, s:s, s:s, s:o}", "problem", v->problem->name, "size", size, "target",
                           v->target.name, "arch", v->target.arch, "kernels", kernels);
-    status s = out_json(j, e);
+    status s = csv ? report_csv_out(kernels, e) : out_json(j, e);
     json_decref(j);
     return s;
 }
@@ -139,6 +143,11 @@ static status space_run(const struct cli *cli, void *p, struct err *e)
     if (args->count + args->list + (args->sample > 0) + (args->explain != NULL) > 1)
         return err_set(e, LATHE_USAGE,
                        "space: --count, --list, --sample and --explain exclude each other\ngive one of them");
+    if (args->explain && args->csv)
+        return err_set(e, LATHE_USAGE, "space: --explain is no table: give --json, or leave out --csv");
+    status one = report_one_form("space", args->json, args->csv, e);
+    if (one != LATHE_OK)
+        return one;
     struct view v;
     status s = view_load(&v, cli, args, e);
     if (s == LATHE_OK && args->explain) {
@@ -148,8 +157,8 @@ static status space_run(const struct cli *cli, void *p, struct err *e)
             s = nothing_valid(&v, e);
         } else if (args->list || args->sample) {
             s = space_list_run(&v, args, e);
-        } else if (args->json) {
-            s = count_json(&v, e);
+        } else if (args->json || args->csv) {
+            s = count_rows(&v, args->csv, e);
         } else {
             struct strbuf b = {0};
             count_text(&v, &b);

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/find_spec.h"
 #include "cli/output.h"
+#include "cli/report.h"
 #include "cli/parse_inputs.h"
 #include "cli/table.h"
 #include <math.h>
@@ -15,7 +16,7 @@ struct verify_args {
     struct text_list inputs, tolerances;
     int64_t sample, seed, workers;
     double time_limit;
-    bool json, quiet, sanitize;
+    bool json, csv, quiet, sanitize;
 };
 
 #define AT(member) .offset = offsetof(struct verify_args, member)
@@ -40,6 +41,7 @@ static const struct option_row verify_options[] = {
     {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
      .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "an array of objects, one a class and configuration"},
+    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the same with a header line (RFC 4180)"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
     {0},
 };
@@ -164,14 +166,14 @@ static int print_failures(const struct verified *v, struct strbuf *b)
     return rows;
 }
 
-static status report(const struct verified *v, bool json, struct err *e)
+static status report(const struct verified *v, bool json, bool csv, struct err *e)
 {
     struct strbuf b = {0};
     print_classes(v, &b);
     int failures = print_failures(v, &b);
     status s;
-    if (json) {
-        s = out_json(v->results, e);
+    if (json || csv) {
+        s = csv ? report_csv_out(v->results, e) : out_json(v->results, e);
         sb_free(&b);
     } else {
         s = out_report(&b, e);
@@ -186,7 +188,9 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     int ninputs;
     if (!args->kernel)
         return err_set(e, LATHE_USAGE, "verify: --kernel is missing\n`lathe space %.100s` lists the kernels", args->spec.name);
-    status s = parse_inputs_list(&args->inputs, inputs, &ninputs, e);
+    status s = report_one_form("verify", args->json, args->csv, e);
+    if (s == LATHE_OK)
+        s = parse_inputs_list(&args->inputs, inputs, &ninputs, e);
     struct problem *problem = NULL;
     if (s == LATHE_OK)
         s = spec_load(&args->spec, cli->self, &problem, e);
@@ -207,7 +211,7 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     if (s == LATHE_OK)
         s = verification_run(&r, e);
     if (s == LATHE_OK)
-        s = report(&v, args->json, e);
+        s = report(&v, args->json, args->csv, e);
     json_decref(v.results);
     if (problem)
         problem_free(problem);

@@ -53,6 +53,10 @@ void report_history(struct strbuf *b, const json_t *falls, int64_t total, bool u
 /* report_csv.c: an array of objects with a header line: objects in them by their keys (seconds_compile), a size, tolerance or
  * configuration as NAME=VALUE pairs in one cell; lists are left out. */
 void report_csv(struct strbuf *b, const json_t *rows);
+/* The same to standard output. */
+status report_csv_out(const json_t *rows, struct err *e);
+/* LATHE_USAGE if a command is asked for both. */
+status report_one_form(const char *command, bool json, bool csv, struct err *e);
 /* One row a campaign. */
 void report_campaigns(struct strbuf *b, const json_t *campaigns);
 

@@ -1,5 +1,6 @@
 /* report_csv.c: trees of the database as rows for a spreadsheet. */
 #include "base/mem.h"
+#include "cli/output.h"
 #include "cli/report.h"
 #include "cli/table.h"
 #include <string.h>
@@ -78,4 +79,16 @@ void report_csv(struct strbuf *b, const json_t *rows)
         table_csv(t, b);
     table_free(t);
     json_decref(columns);
+}
+
+status report_csv_out(const json_t *rows, struct err *e)
+{
+    struct strbuf b = {0};
+    report_csv(&b, rows);
+    return out_buffer(&b, e);
+}
+
+status report_one_form(const char *command, bool json, bool csv, struct err *e)
+{
+    return json && csv ? err_set(e, LATHE_USAGE, "%s: --csv and --json exclude each other\ngive one of them", command) : LATHE_OK;
 }

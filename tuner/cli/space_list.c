@@ -20,6 +20,7 @@ struct lister {
     struct strbuf name;         /* the kernel's, and a blank */
     struct strbuf line;         /* of the member, from its first parameter on */
     size_t *until;              /* where in it each parameter begins */
+    int *columns;               /* as CSV: the parameter of each column; -1: not this kernel's */
 };
 
 static void make_text(const struct lister *l, const struct param *p, struct value v, struct strbuf *out)
@@ -62,6 +63,7 @@ static void close_lister(struct lister *l)
     mem_free(l->text);
     mem_free(l->slots);
     mem_free(l->until);
+    mem_free(l->columns);
     sb_free(&l->line);
     sb_free(&l->name);
 }
@@ -86,15 +88,70 @@ static void rewrite(struct lister *l, const config_choice *choice, int i)
 /* Where lines go, of all kernels. */
 struct output {
     struct strbuf b;
-    bool any, json;
+    bool any, json, csv;
+    char **names;               /* as CSV: of the columns behind kernel and index, borrowed */
+    int nnames, cap;
 };
 
-/* The member whose parameters are as before up to `from`. */
-static status write_member(struct lister *l, struct output *out, const config_choice *choice, int from, uint64_t index,
-                           struct err *e)
+/* --- as CSV --- */
+
+static int find_name(const struct output *out, const char *name)
+{
+    for (int i = 0; i < out->nnames; i++)
+        if (strcmp(out->names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* A column a parameter of any of the kernels. */
+static void add_header(struct output *out, const struct view *v)
+{
+    sb_add(&out->b, "kernel,index");
+    for (int i = 0; i < v->count; i++) {
+        const struct kernel *k = v->members[i].kernel;
+        for (int p = 0; v->members[i].space && p < k->nparams; p++) {
+            if (find_name(out, k->params[p].name) >= 0)
+                continue;
+            MEM_GROW(out->names, out->nnames, out->cap);
+            out->names[out->nnames++] = k->params[p].name;
+            sb_addf(&out->b, ",%s", k->params[p].name);
+        }
+    }
+    sb_add(&out->b, "\n");
+}
+
+static void find_columns(struct lister *l, const struct output *out)
+{
+    l->columns = mem_zalloc((size_t)out->nnames + 1, sizeof *l->columns);
+    for (int c = 0; c < out->nnames; c++)
+        l->columns[c] = -1;
+    for (int p = 0; p < l->k->nparams; p++)
+        l->columns[find_name(out, l->k->params[p].name)] = p;
+}
+
+/* The slots are the member's. What is not active is empty. */
+static void add_row(const struct lister *l, struct output *out, uint64_t index)
+{
+    const struct kernel *k = l->k;
+    sb_addf(&out->b, "%s,%llu", k->name, (unsigned long long)index);
+    for (int c = 0; c < out->nnames; c++) {
+        int p = l->columns[c];
+        sb_add(&out->b, ",");
+        if (p < 0 || (k->params[p].when && !param_active(k, p, l->slots)))
+            continue;
+        struct strbuf text = {0};
+        value_print(&text, l->slots[k->first_param + p]);
+        sb_csv(&out->b, sb_str(&text));
+        sb_free(&text);
+    }
+    sb_add(&out->b, "\n");
+}
+
+/* --- a line --- */
+
+static void add_line(const struct lister *l, struct output *out, uint64_t index)
 {
     struct strbuf *b = &out->b;
-    rewrite(l, choice, from);
     if (out->any)
         sb_addn(b, ",\n" + !out->json, (size_t)out->json + 1);
     out->any = true;
@@ -105,6 +162,18 @@ static status write_member(struct lister *l, struct output *out, const config_ch
         sb_addn(b, l->name.s, l->name.len);
     sb_addn(b, sb_str(&l->line), l->line.len);
     sb_addn(b, "}}", out->json ? 2 : 0);
+}
+
+/* The member whose parameters are as before up to `from`. */
+static status write_member(struct lister *l, struct output *out, const config_choice *choice, int from, uint64_t index,
+                           struct err *e)
+{
+    struct strbuf *b = &out->b;
+    rewrite(l, choice, from);
+    if (out->csv)
+        add_row(l, out, index);
+    else
+        add_line(l, out, index);
     if (b->len < PIECE)
         return LATHE_OK;
     status s = out_text(b->s, b->len, e);
@@ -146,24 +215,29 @@ static status list_some(struct lister *l, const struct space *space, uint64_t co
 
 status space_list_run(const struct view *v, const struct space_args *args, struct err *e)
 {
-    struct output out = {.json = args->json};
+    struct output out = {.json = args->json, .csv = args->csv};
     status s = LATHE_OK;
     sb_add(&out.b, out.json ? "[\n" : "");
+    if (out.csv)
+        add_header(&out, v);
     for (int i = 0; s == LATHE_OK && i < v->count; i++) {
         const struct member *m = &v->members[i];
         struct lister l;
         if (!m->space)
             continue;
         open_lister(&l, v, m->kernel, out.json);
+        if (out.csv)
+            find_columns(&l, &out);
         if (!args->sample || (uint64_t)args->sample >= space_size(m->space))
             s = list_all(&l, m->space, &out, e);
         else
             s = list_some(&l, m->space, (uint64_t)args->sample, (uint64_t)args->seed, &out, e);
         close_lister(&l);
     }
-    sb_add(&out.b, out.json ? "\n]\n" : "\n");
+    sb_add(&out.b, out.json ? "\n]\n" : out.csv ? "" : "\n");
     if (s == LATHE_OK)
         s = out_text(out.b.s, out.b.len, e);
     sb_free(&out.b);
+    mem_free(out.names);
     return s;
 }

@@ -10,7 +10,7 @@
 struct space_args {
     struct spec_args spec;
     const char *kernel, *target, *explain;
-    bool count, list, json;
+    bool count, list, json, csv;
     int64_t sample, seed;
 };
 
