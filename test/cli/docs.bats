@@ -87,6 +87,15 @@ runs() {
     for file in winner.py examples/softmax/use.py; do python3 -c "compile(open('$file').read(), '$file', 'exec')"; done
 }
 
+@test "docs/tutorial.md: a program alone, without the repository, tunes the kernel too" {
+    mkdir alone
+    cp "$LATHE_BIN" alone/lathe
+    cp -r "$TREE/examples/softmax" alone/mine
+    cd alone
+    ./lathe tune ./mine --device host --size M=2,N=8 --strategy random --trials 1 --db a.db -q >said
+    [ "$(sqlite3 a.db "SELECT group_concat(DISTINCT outcome) FROM trial")" = ok ]
+}
+
 @test "docs/tutorial.md: without its barrier the kernel is wrong, and every trial says so" {
     cp -r "$TREE/examples/softmax" broken
     sed -i '/__syncthreads();/d' broken/softmax.cu

@@ -95,6 +95,7 @@ static bool comment_after(const char *line, bool in_comment)
 }
 
 static status assemble_file(struct assembly *a, const char *path, const char *shown);
+static status assemble_text(struct assembly *a, const char *path, const char *shown, char *text);
 
 /* What follows is `line` of a file. A name that says where the file lies loses its folders: the text is hashed. */
 static void mark_line(struct assembly *a, int line, const char *shown)
@@ -106,7 +107,8 @@ static void mark_line(struct assembly *a, int line, const char *shown)
     sb_add(&a->out, "\"\n");
 }
 
-/* Looks beside the including file, then in include_dirs; NULL if absent, and then `looked` lists the places. */
+/* Looks beside the including file, then in include_dirs; NULL if absent, and then `looked` lists the places. What is in none
+ * of them may still be a header of lathe's own (source_common): a program alone, without its folder, has those. */
 static char *find_include(const struct assembly *a, const char *from, const char *name, struct strbuf *looked)
 {
     char *dir = path_dirname(from), *path = path_join(dir, name);
@@ -132,13 +134,18 @@ static status include(struct assembly *a, const char *from, int line, const char
     char *name = mem_printf("%.*s", (int)(end - rest - 1), rest + 1);
     struct strbuf looked = {0};
     char *path = find_include(a, from, name, &looked);
+    const char *common = path ? NULL : source_common(name);
     status s = LATHE_OK;
-    if (!path)
+    if (!path && !common)
         s = err_set(a->e, LATHE_SPEC, "%s:%d: cannot find \"%s\"; looked in %s", from, line, name, sb_str(&looked));
     else if (a->depth >= MAX_DEPTH || a->nseen >= MAX_FILES)
         s = err_set(a->e, LATHE_SPEC, "%s:%d: includes nest more than %d deep, or are more than %d files", from, line,
                     MAX_DEPTH, MAX_FILES);
-    else if (meet(a, path))
+    else if (common && meet(a, name)) {
+        char *copy = mem_strdup(common);
+        s = assemble_text(a, name, name, copy);
+        mem_free(copy);
+    } else if (path && meet(a, path))
         s = assemble_file(a, path, name);
     mem_free(path);
     mem_free(name);
@@ -174,7 +181,18 @@ static status assemble_lines(struct assembly *a, const char *path, const char *s
     return LATHE_OK;
 }
 
-/* shown: the name in the comments, as the include wrote it. */
+/* shown: the name in the comments, as the include wrote it. The text is cut into its lines. */
+static status assemble_text(struct assembly *a, const char *path, const char *shown, char *text)
+{
+    a->depth++;
+    sb_addf(&a->out, "// --- %s\n", shown);
+    mark_line(a, 1, shown);
+    status s = assemble_lines(a, path, shown, text);
+    sb_addf(&a->out, "// --- end of %s\n", shown);
+    a->depth--;
+    return s;
+}
+
 static status assemble_file(struct assembly *a, const char *path, const char *shown)
 {
     char *text;
@@ -183,14 +201,8 @@ static status assemble_file(struct assembly *a, const char *path, const char *sh
     status s = LATHE_OK;
     if (strlen(text) != len)
         s = err_set(a->e, LATHE_SPEC, "%s: holds a NUL byte, expected CUDA source text", path);
-    if (!s) {
-        a->depth++;
-        sb_addf(&a->out, "// --- %s\n", shown);
-        mark_line(a, 1, shown);
-        s = assemble_lines(a, path, shown, text);
-        sb_addf(&a->out, "// --- end of %s\n", shown);
-        a->depth--;
-    }
+    if (!s)
+        s = assemble_text(a, path, shown, text);
     mem_free(text);
     return s;
 }

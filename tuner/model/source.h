@@ -1,7 +1,7 @@
 /* source.h: from a kernel's .cu file and a configuration to the one text that the compiler, the cache key and the
  * exporter see.
  *
- * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs) and leaves
+ * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs, then in source_common) and leaves
  * `#include <x>` alone; so the text is self-contained and its hash is its identity. Each file appears once, where it is
  * first included, as if it said #pragma once (those lines are dropped): so include at the top of a file, not under an
  * #if. A comment marks where each file begins and ends, and #line directives tell the compiler the file (as the include
@@ -29,6 +29,8 @@
 
 status source_assemble(const char *path, const char *const *include_dirs /* NULL-terminated */, char **text,
                        struct err *e);
+/* A header of kernels/common as this program has it, by its name; NULL: none. */
+const char *source_common(const char *name);
 /* Whether `word` stands in the text as a whole identifier; not in NULL. */
 bool source_has_word(const char *source, const char *word);
 /* The text without its #line directives, for a person. */

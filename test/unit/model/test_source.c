@@ -110,6 +110,35 @@ static void marks_no_places(void **state)
     mem_free(path);
 }
 
+/* A program without kernels/common has its headers: the same text, each once, and a file of the name comes before it. */
+static void own_headers(void **state)
+{
+    (void)state;
+    static const char *const include[] = {"kernels/common", NULL}; /* tests run in the root of the repository */
+    static const char *const names[] = {"lathe.cuh", "mma.cuh", "split.cuh", "hopper.cuh", "wgmma.cuh"};
+    char *main_text = put("own.cu", "#include \"lathe.cuh\"\n#include \"wgmma.cuh\"\n#include \"mma.cuh\"\nint last;\n"), *with, *without;
+    struct err e;
+    assert_int_equal(source_assemble(main_text, include, &with, &e), LATHE_OK);
+    assert_int_equal(source_assemble(main_text, NULL, &without, &e), LATHE_OK);
+    assert_string_equal(with, without);
+    assert_has(without, "int last;");
+    mem_free(with);
+    mem_free(without);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *file, *path = mem_printf("kernels/common/%s", names[i]);
+        assert_int_equal(file_read(path, &file, NULL, &e), LATHE_OK);
+        assert_string_equal(file, source_common(names[i]));
+        mem_free(file);
+        mem_free(path);
+    }
+    assert_null(source_common("types.cuh"));
+    mem_free(put("lathe.cuh", "int mine;\n"));
+    assert_int_equal(source_assemble(main_text, NULL, &without, &e), LATHE_OK);
+    assert_has(without, "int mine;");
+    mem_free(without);
+    mem_free(main_text);
+}
+
 static void bad_sources(void **state)
 {
     (void)state;
@@ -448,7 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(assembles),
         cmocka_unit_test(marks_no_places),
-        cmocka_unit_test(bad_sources),
+        cmocka_unit_test(own_headers), cmocka_unit_test(bad_sources),
         cmocka_unit_test(defines),
         cmocka_unit_test(epilogue_text),
         cmocka_unit_test(types_text),
