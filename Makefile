@@ -215,6 +215,7 @@ F        ?= expr
 SECONDS  ?= 60
 SEEDS_spec_json = test/data/model
 SEEDS_definition = test/data/spaces
+SEEDS_bundle = test/data/model
 SEEDS_recording = test/data/recorded/small
 SEEDS_spec_lua  = kernels/linear test/specs test/cli/kernels/tiny
 fuzz: setup ## F=expr SECONDS=60: fuzz test/fuzz/fuzz_F.c
@@ -224,7 +225,7 @@ fuzz: setup ## F=expr SECONDS=60: fuzz test/fuzz/fuzz_F.c
 	  SAN="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" fuzz-$(F)
 	$(O)-fuzz/fuzz_$(F) -max_total_time=$(SECONDS) -rss_limit_mb=4096 -artifact_prefix=$(O)-fuzz/ \
 	  $(O)-fuzz/corpus-$(F) $(SEEDS_$(F))
-fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(SRC_replay) $(SRC_db) $(BELOW_search))
+fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(SRC_replay) $(BELOW_lib))
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
 # The Nth allocation, file operation, SQLite step, start of a worker or device call of a campaign fails, N = 1, 2, ...: the
 # same objects, linked with calls that do. FAULTS_STEP: N grows by so much a step, in per cent (0: by one).

@@ -10,6 +10,18 @@ static status wrong(struct err *e, const char *what)
     return err_set(e, LATHE_STORE, "%s", what);
 }
 
+/* Whether sources are in the tree, as they are in what lathe writes: no file is opened for a bundle. */
+static bool embedded(const json_t *j)
+{
+    const char *key;
+    json_t *item;
+    size_t i;
+    bool all = !json_object_get(j, "source") || json_is_string(json_object_get(j, "source_text"));
+    json_object_foreach((json_t *)j, key, item) all = all && embedded(item);
+    json_array_foreach(j, i, item) all = all && embedded(item);
+    return all;
+}
+
 static status read_problems(struct lathe *l, struct err *e)
 {
     const json_t *list = json_object_get(l->bundle.manifest, "specifications");
@@ -18,6 +30,8 @@ static status read_problems(struct lathe *l, struct err *e)
         return wrong(e, "it has no specifications");
     l->problems = mem_zalloc(n, sizeof *l->problems);
     for (size_t i = 0; i < n; i++) {
+        if (!embedded(json_array_get(list, i)))
+            return wrong(e, "a specification lacks its source");
         status s = problem_from_json(json_array_get(list, i), l->name, NULL, &l->problems[l->nproblems], e);
         if (s)
             return s;

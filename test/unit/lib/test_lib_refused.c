@@ -162,6 +162,8 @@ static void test_made_up(void **state)
     made_with("{\"problem\": \"p\"}", "no configurations");
     made_with("{\"problem\": \"p\", \"variants\": [{}]}", "no specifications");
     made_with("{\"problem\": \"p\", \"variants\": [{}], \"specifications\": [3]}", "");
+    made_with("{\"problem\": \"p\", \"variants\": [{}], \"specifications\": [{\"kernels\": [{\"source\": \"x.cu\"}]}]}",
+              "lacks its source");
     variant_with("specification", json_integer(99), "lacks its parts");
     variant_with("specification", json_string("x"), "lacks its parts");
     variant_with("cubin", json_integer(16), "lacks its parts");

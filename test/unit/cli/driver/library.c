@@ -46,14 +46,16 @@ CUresult cuCtxPopCurrent_v2(void **context) { *context = contexts[top--]; return
 /* A context is the address of its number. */
 CUresult cuCtxGetId(void *context, unsigned long long *id) { *id = *(unsigned long long *)context; return CUDA_SUCCESS; }
 
+/* A module that is never unloaded, since its context is gone, is no leak of the fake's. */
+CUmodule fake_loaded[4096];
+int fake_count;
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     ENTER(cuModuleLoadData);
     pthread_mutex_lock(&one);
     CUresult r = inner_load(module, image);
-    static CUmodule all[4096];          /* a module that is never unloaded is no leak of the fake's */
-    static int count;
-    if (r == CUDA_SUCCESS) all[count++ % 4096] = *module;
+    if (r == CUDA_SUCCESS) fake_loaded[fake_count++ % 4096] = *module;
     fake_library.loads += r == CUDA_SUCCESS;
     pthread_mutex_unlock(&one);
     return r;
