@@ -104,18 +104,27 @@ static bool more_follows(sqlite3 *db, const char *tail)
     return false;
 }
 
-/* The tables and views, for a name that is none of them. */
-static void add_names(struct query *q, struct strbuf *b)
+/* The tables and views, for a name that is none of them, and which of them it may have been. */
+static void add_names(struct query *q, const char *unknown, struct strbuf *b)
 {
+    enum { MANY = 64 };
+    char *names[MANY];
+    int n = 0;
     sqlite3_stmt *st = NULL;
     const char *comma = "";
     sqlite3_prepare_v2(q->sql.db, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name", -1,
                        &st, NULL);
-    while (st && sqlite3_step(st) == SQLITE_ROW) {
-        sb_addf(b, "%s%s", comma, (const char *)sqlite3_column_text(st, 0));
-        comma = ", ";
-    }
+    while (st && sqlite3_step(st) == SQLITE_ROW && n < MANY)
+        names[n++] = mem_strdup((const char *)sqlite3_column_text(st, 0));
     sqlite3_finalize(st);
+    const char *near = nearest_word(unknown, (const char *const *)names, n);
+    if (near)
+        sb_addf(b, " (did you mean %s?)", near);
+    sb_add(b, "; there are: ");
+    for (int i = 0; i < n; i++, comma = ", ") {
+        sb_addf(b, "%s%s", comma, names[i]);
+        mem_free(names[i]);
+    }
 }
 
 /* The user's mistake with its place and a hint, or the file's failure. */
@@ -131,9 +140,12 @@ static status explain(struct query *q, const struct refusal *r, struct err *e)
     sb_add(&b, sqlite3_errmsg(db));
     if (at >= 0)
         sb_addf(&b, " (at character %d)", at + 1);
-    if (strstr(sb_str(&b), "no such table")) {
-        sb_add(&b, "; there are: ");
-        add_names(q, &b);
+    const char *table = strstr(sb_str(&b), "no such table: ");
+    if (table) {
+        char unknown[64];
+        snprintf(unknown, sizeof unknown, "%s", table + strlen("no such table: "));
+        unknown[strcspn(unknown, " ")] = 0;
+        add_names(q, unknown, &b);
     } else if (strstr(sb_str(&b), "no such column")) {
         sb_add(&b, "; PRAGMA table_info(TABLE) lists a table's columns");
     }

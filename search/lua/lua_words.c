@@ -1,6 +1,7 @@
 /* lua_words.c: the words that scripts are given, which are Lua themselves and embedded. */
 #include "search/lua/lua_host_impl.h"
 
+#include "base/strbuf.h"
 #include <lauxlib.h>
 #include <string.h>
 
@@ -37,8 +38,25 @@ bool lua_words_traced(const char *line)
     return own;
 }
 
+/* nearest(word, candidates): the candidate that may have been meant, or nil. */
+static int nearest(lua_State *L)
+{
+    enum { MANY = 256 };
+    const char *candidates[MANY];
+    int n = 0;
+    luaL_checktype(L, 2, LUA_TTABLE);
+    for (lua_Integer i = 1; n < MANY && lua_rawgeti(L, 2, i) == LUA_TSTRING; i++) { /* what is on the stack stays alive */
+        luaL_checkstack(L, 2, NULL);
+        candidates[n++] = lua_tostring(L, -1);
+    }
+    lua_pushstring(L, nearest_word(luaL_checkstring(L, 1), candidates, n));
+    return 1;
+}
+
 static int install_words(lua_State *L)
 {
+    lua_pushcfunction(L, nearest);
+    lua_setfield(L, 1, "nearest");
     /* stack: module, set's name (light userdata) */
     lua_getfield(L, 1, lua_touserdata(L, 2));
     luaL_checktype(L, 3, LUA_TTABLE);

@@ -105,14 +105,19 @@ end
 
 -- After it: whether something was given that it never asked for.
 function M.check_given()
-  local known, unknown = {}, nil
-  for name, values in pairs(settings) do known[#known + 1] = string.format("%s (%s)", name, values) end
+  local known, names, unknown = {}, {}, nil
+  for name, values in pairs(settings) do
+    names[#names + 1] = name
+    known[#known + 1] = string.format("%s (%s)", name, values)
+  end
   table.sort(known)
+  table.sort(names)
   for name in pairs(given) do
     if not settings[name] and (not unknown or name < unknown) then unknown = name end
   end
   if unknown then
-    error(string.format("--set: there is no setting '%s'; %s", unknown,
+    local near = M.nearest and M.nearest(unknown, names)
+    error(string.format("--set: there is no setting '%s'%s; %s", unknown, near and " (did you mean '" .. near .. "'?)" or "",
                         #known > 0 and "there are: " .. table.concat(known, "; ") or "this specification has none"), 0)
   end
 end
@@ -270,6 +275,12 @@ local function sorted_names(options)
   return names
 end
 
+-- ", did you mean 'x'?", by the host's M.nearest, which tests do without.
+local function suggestion(word, words)
+  local near = M.nearest and M.nearest(word, words)
+  return near and string.format(" (did you mean '%s'?)", near) or ""
+end
+
 -- The values of a strategy's options: its defaults, then what `given`, a list of "name=value", says. Errors are for the
 -- command line and carry no position.
 function M.resolve(s, given)
@@ -280,14 +291,16 @@ function M.resolve(s, given)
     if not name then error(string.format("option '%s': write NAME=VALUE", text), 0) end
     local option = s.options[name]
     if not option then
-      local known = table.concat(sorted_names(s.options), ", ")
-      error(string.format("strategy %s has no option '%s'; %s", s.name, name,
+      local names = sorted_names(s.options)
+      local known = table.concat(names, ", ")
+      error(string.format("strategy %s has no option '%s'%s; %s", s.name, name, suggestion(name, names),
                           known == "" and "it has none" or "it has: " .. known), 0)
     end
     local v = read_value(option, value)
     local wrong = misfit(option, v)
     if wrong then
-      error(string.format("option %s of strategy %s: %s was expected, got '%s'", name, s.name, wrong, value), 0)
+      error(string.format("option %s of strategy %s: %s was expected, got '%s'%s", name, s.name, wrong, value,
+                          option.tag == "choice" and suggestion(value, option) or ""), 0)
     end
     values[name] = v
   end

@@ -1,6 +1,7 @@
 /* cmd_best.c: `lathe best`: the best verified configurations in the database, or the front of error and time. */
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/parse.h"
 #include "cli/report.h"
 #include "cli/select.h"
 #include "model/result.h"
@@ -43,12 +44,12 @@ static bool any_blind(struct query *q, const struct query_filter *f)
     return blind;
 }
 
-static status parse_objective(const char *name, enum query_objective *out, struct err *e)
+static status parse_ranking(const char *name, enum query_objective *out, struct err *e)
 {
-    int o = name ? objective_parse(name) : 0;
+    enum objective o = OBJECTIVE_TIME;
+    status s = name ? parse_objective(name, &o, e) : LATHE_OK;
     *out = !name ? QUERY_OWN : o == OBJECTIVE_ENERGY ? QUERY_ENERGY : QUERY_TIME;
-    return o >= 0 ? LATHE_OK
-                  : err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective\nexpected time or energy", name);
+    return s;
 }
 
 /* "time,energy" as bits. */
@@ -60,9 +61,11 @@ static status parse_axes(const char *list, unsigned *axes, struct err *e)
         size_t len = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)len, at);
         int axis = len < sizeof name ? query_axis_parse(name) : -1;
+        const char *near = axis < 0 ? nearest_word(name, (const char *const[]){"time", "energy", "error"}, 3) : NULL;
         if (axis < 0 || *axes & 1u << axis)
             return err_set(e, LATHE_USAGE,
-                           "--pareto: '%.100s': expected time, energy and error, each once, with commas between", list);
+                           "--pareto: '%.100s': expected time, energy and error, each once, with commas between%s%s%s", list,
+                           near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
         *axes |= 1u << axis;
         n++;
         at += len + (at[len] == ',');
@@ -84,7 +87,7 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
     if (s == LATHE_OK)
         s = report_one_form("best", args->json, args->csv, e);
     if (s == LATHE_OK)
-        s = parse_objective(args->objective, &f.objective, e);
+        s = parse_ranking(args->objective, &f.objective, e);
     if (s == LATHE_OK)
         s = parse_axes(args->pareto, &f.axes, e);
     if (s == LATHE_OK)

@@ -30,7 +30,9 @@ static status completion_run(const struct cli *cli, void *p, struct err *e)
     for (int i = 0; i < 3; i++)
         if (!strcmp(args->shell, names[i]))
             return out_text(texts[i], strlen(texts[i]), e);
-    return err_set(e, LATHE_USAGE, "completion: there is none for '%.100s'\nSHELL is bash, zsh or fish", args->shell);
+    const char *near = nearest_word(args->shell, (const char *const[]){"bash", "zsh", "fish"}, 3);
+    return err_set(e, LATHE_USAGE, "completion: there is none for '%.100s'%s%s%s\nSHELL is bash, zsh or fish", args->shell,
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 const struct command command_completion = {

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/find_spec.h"
 #include "cli/output.h"
+#include "cli/parse.h"
 #include "cli/parse_inputs.h"
 #include "cli/progress.h"
 #include "cli/select.h"
@@ -341,8 +342,9 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
                            args->options.items[i]);
     enum inputs inputs;
     status s = parse_inputs(args->inputs, &inputs, e);
-    if (s == LATHE_OK && objective_parse(args->objective) < 0)
-        s = err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective\nexpected time or energy", args->objective);
+    enum objective objective;
+    if (s == LATHE_OK)
+        s = parse_objective(args->objective, &objective, e);
     if (s != LATHE_OK)
         return s;
     if (replay_place(args->device))

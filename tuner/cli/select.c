@@ -1,9 +1,11 @@
 /* select.c: the filter that the selection options describe, and what to say when nothing passes it. */
 #include "cli/select.h"
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/parse_inputs.h"
 #include "cli/report.h"
 #include <string.h>
+#include <strings.h>
 
 status selection_filter(const struct selection *s, struct query_filter *out, struct err *e)
 {
@@ -55,9 +57,53 @@ static void list_existing(struct strbuf *b, const json_t *campaigns)
     }
 }
 
+/* What may have been meant: the nearest of what the campaigns have. */
+static void add_near(struct strbuf *b, const char *option, const char *word, const json_t *words)
+{
+    size_t n = json_array_size(words);
+    const char **names = mem_zalloc(n + 1, sizeof *names);
+    bool there = false;
+    for (size_t i = 0; i < n; i++) {
+        names[i] = json_string_value(json_array_get(words, i));
+        there |= word && !strcasecmp(names[i], word);
+    }
+    const char *near = word && !there ? nearest_word(word, names, (int)n) : NULL;
+    if (near)
+        sb_addf(b, "\ndid you mean --%s ", option);
+    if (near)
+        cli_quote(b, near);
+    sb_add(b, near ? "?" : "");
+    mem_free(names);
+}
+
+/* A key's text of each campaign; of `kernels` each word. */
+static void suggest(struct strbuf *b, const struct selection *s, struct query *q, const json_t *campaigns)
+{
+    json_t *problems = json_array(), *devices = json_array(), *kernels = json_array(), *rows = NULL, *row;
+    struct err ignored = {0};
+    size_t i;
+    json_array_foreach((json_t *)campaigns, i, row) {
+        json_array_append(problems, json_object_get(row, "problem"));
+        json_array_append(devices, json_object_get(row, "device"));
+    }
+    if (s->kernel && query_sql(q, "SELECT DISTINCT kernels FROM campaign", &rows, &ignored) == LATHE_OK)
+        json_array_foreach(json_object_get(rows, "rows"), i, row) {
+            const char *at = json_string_value(json_array_get(row, 0));
+            for (size_t len; at && (len = strcspn(at, " ")) > 0; at += len + (at[len] == ' '))
+                json_array_append_new(kernels, json_stringn(at, len));
+        }
+    add_near(b, "problem", s->problem, problems);
+    add_near(b, "device", s->device, devices);
+    add_near(b, "kernel", s->kernel, kernels);
+    json_decref(problems);
+    json_decref(devices);
+    json_decref(kernels);
+    json_decref(rows);
+}
+
 status selection_nothing(const struct selection *s, struct query *q, struct err *e)
 {
-    struct strbuf wanted = {0}, existing = {0};
+    struct strbuf wanted = {0}, existing = {0}, near = {0};
     add_option(&wanted, "problem", s->problem);
     for (int i = 0; i < s->sizes.count; i++)
         add_option(&wanted, "size", s->sizes.items[i]);
@@ -72,13 +118,15 @@ status selection_nothing(const struct selection *s, struct query *q, struct err 
     status st = query_campaigns(q, &campaigns, e);
     if (st == LATHE_OK) {
         list_existing(&existing, campaigns);
-        st = err_set(e, LATHE_NOTHING, "no verified configuration%s%.500s in %.300s\n%s%.1000s",
-                     wanted.len ? " for" : "", sb_str(&wanted), s->db,
+        suggest(&near, s, q, campaigns);
+        st = err_set(e, LATHE_NOTHING, "no verified configuration%s%.500s in %.300s%.200s\n%s%.1000s",
+                     wanted.len ? " for" : "", sb_str(&wanted), s->db, sb_str(&near),
                      existing.len ? "campaigns there: " : "it has no campaigns: run `lathe tune` first",
                      sb_str(&existing));
     }
     json_decref(campaigns);
     sb_free(&wanted);
     sb_free(&existing);
+    sb_free(&near);
     return st;
 }

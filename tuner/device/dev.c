@@ -23,11 +23,13 @@ static int cuda_number(const char *device)
 status dev_find(const char *device, const struct dev_ops **ops, int *number, struct err *e)
 {
     int n = cuda_number(device);
+    static const char *const words[] = {"host", "cuda:0", "cuda:1", "cuda:all", "replay:"};
+    const char *near = n < 0 ? nearest_word(device, words, sizeof words / sizeof *words) : NULL;
     if (n < 0 && strcmp(device, "host"))
         return err_set(e, LATHE_USAGE,
-                       "no device '%s': expected cuda:N (cuda:0 is the first GPU) or host; lathe doctor lists "
+                       "no device '%s'%s%s%s: expected cuda:N (cuda:0 is the first GPU) or host; lathe doctor lists "
                        "what is here",
-                       device);
+                       device, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
     *ops = n >= 0 ? &cuda_ops : &host_ops;
     if (number)
         *number = n >= 0 ? n : 0;

@@ -56,22 +56,27 @@ static status choose_campaign(struct store_reader *r)
 static status choose_kernel(struct store_reader *r, const char *wanted, const json_t *rows)
 {
     struct strbuf names = {0};
-    const char *found = NULL;
+    const char *found = NULL, *all[64];
+    int n = 0;
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row) {
         const char *name = text_at(row, 0);
         sb_addf(&names, "%s%s", i ? ", " : "", name);
+        if (n < 64)
+            all[n++] = name;
         if (wanted ? !strcmp(name, wanted) : json_array_size(rows) == 1)
             found = name;
     }
+    const char *near = wanted ? nearest_word(wanted, all, n) : NULL;
     int k = found ? problem_find_kernel(r->problem, found) : -1;
     status s = LATHE_OK;
     if (!json_array_size(rows))
         s = err_set(r->e, LATHE_NOTHING, "%s: campaign %lld has no trials", r->place, r->campaign);
     else if (k < 0 && wanted)
-        s = err_set(r->e, LATHE_USAGE, "%s: campaign %lld has no trials of a kernel '%.60s'; it has %s", r->place,
-                    r->campaign, wanted, sb_str(&names));
+        s = err_set(r->e, LATHE_USAGE, "%s: campaign %lld has no trials of a kernel '%.60s'%s%s%s; it has %s", r->place,
+                    r->campaign, wanted, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+                    sb_str(&names));
     else if (k < 0)
         s = err_set(r->e, LATHE_USAGE,
                     "%s: campaign %lld is of the kernels %s, and a recording is of one: name it with "
