@@ -136,7 +136,7 @@ bash_completes() {
 }
 
 @test "bash: at a real terminal, the tab key" {
-    command -v script >/dev/null || skip "no script(1)"
+    script -qc true /dev/null >/dev/null 2>&1 </dev/null || skip "no script(1), or no terminal to be had"
     mkdir bin && ln -s "$LATHE_BIN" bin/lathe
     cat >rc <<-'END'
 		source <(lathe completion bash)

@@ -87,7 +87,8 @@ static void add_own(const char *self, struct probe *probes, int *n)
     struct strbuf b = {0};
     int count = specifications(self, &b);
     add_probe(probes, n, "specifications", count > 0, count ? sb_str(&b) : "no kernels directory with specifications",
-              "run lathe from its source folder, or set LATHE_KERNELS to a kernels directory");
+              "run lathe from its source folder, keep share/lathe/kernels beside the bin folder that it was "
+              "installed in, or set LATHE_KERNELS to a kernels directory");
     sb_free(&b);
     for (int i = 0; i < strategy_count(); i++)
         sb_addf(&b, "%s%s", i ? ", " : "", strategy_name_at(i));
