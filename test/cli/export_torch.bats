@@ -166,7 +166,7 @@ has() {
 }
 
 @test "formats: cu by default, and no others" {
-    fails 2 "export: --format: expected cu, c, bundle, torch or json, got 'python'" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format python
+    fails 2 "export: --format: expected cu, c, bundle, torch or json, or of a campaign t4, kernel-tuner or csv; got 'python'" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format python
     lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt --format cu -o a.cu
     lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel simt -o b.cu
     cmp a.cu b.cu
