@@ -74,7 +74,7 @@ $(O)/lathe-mpi: $(O)/obj/mpi/main.o $(OBJ) $(call obj_of,$(SRC_mpi))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) $(shell $(MPICC) --showme:link)
 $(O)/obj/tuner/mpi/%.o: CFLAGS += $(MPI_INC:%=-isystem %)
-$(O)/obj/mpi/main.o: tuner/main.c | $(GEN)
+$(O)/obj/mpi/main.o: tuner/main.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) -DLATHE_MPI -MMD -MP -c -o $@ $<
@@ -107,7 +107,7 @@ EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua 
 WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
 STRATEGIES = $(wildcard search/strategies/*.lua)
 GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h $(O)/gen/echarts.inc
-$(OBJ) $(call obj_of,$(SRC_lib)) $(O)/obj/tuner/main.o: | $(GEN)
+$(OBJ) $(call obj_of,$(SRC_lib)) $(O)/obj/tuner/main.o $(O)/obj/mpi/main.o: | $(GEN)
 # Rewritten only when it changes, so that a new commit recompiles two files.
 $(O)/gen/version.h: FORCE
 	@mkdir -p $(@D)

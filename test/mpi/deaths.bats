@@ -36,6 +36,7 @@ load mpi
       "rank $waits on $(hostname) has been silent for 2 s" ]
     grep -q "mpi:$waits ($(hostname) host) is taken out: rank $waits on $(hostname) has been silent for 2 s; the campaign goes on" log
     grep -q "^devices: " out
+    not grep -q "ends this job" log
     leaves_nothing
 }
 
@@ -79,6 +80,7 @@ load mpi
     ends
     [ "$code" -ne 0 ]
     leaves_nothing
+    grep -q "a rank that dies ends this job: with mpirun --enable-recovery it would cost its trial alone" log
     [ "$(sql "PRAGMA integrity_check")" = ok ]
     [ "$(sql "SELECT count(*) FROM trial WHERE number > 0 AND outcome = 'ok'")" = 4 ]
     mpi 3 tune --resume 1 --db p.db --quiet >out 2>log

@@ -243,11 +243,22 @@ static void use_all_cores(void)
     CPU_FREE(all);
 }
 
+/* Open MPI's mpirun ends the job with the first rank that dies, unless it is told not to. */
+static void say_recovery(char **argv)
+{
+    const char *recovery = getenv("OMPI_MCA_orte_enable_recovery");
+    if (!getenv("OMPI_COMM_WORLD_SIZE") || (recovery && strcmp(recovery, "0"))) return;
+    for (int i = 1; argv[i]; i++)
+        if (!strcmp(argv[i], "--quiet") || !strcmp(argv[i], "-q")) return;
+    fprintf(stderr, "a rank that dies ends this job: with mpirun --enable-recovery it would cost its trial alone\n");
+}
+
 static int start_coordinator(struct hub *h, char **argv, const char *self)
 {
     char *text = ranks_text(h);
     bool tunes = !strcmp(argv[1], "tune");  /* other commands have no use for ranks */
     setenv("LATHE_RANKS", tunes ? text : "", 1);
+    if (tunes) say_recovery(argv);
     mem_free(text);
     use_all_cores();
     uv_stdio_container_t stdio[3];
