@@ -77,7 +77,7 @@ struct dev {
 status cuda_open_with(const struct cuda_tables *tables, int number, struct dev **out, struct target *target,
                       struct err *e);
 
-/* LATHE_OK for CUDA_SUCCESS. Else sets the fault and the message "operation: CUDA_ERROR_... (words)". */
+/* cuda_error.c. LATHE_OK for CUDA_SUCCESS. Else sets the fault and the message "operation: CUDA_ERROR_... (words)". */
 status cuda_check(struct dev *d, CUresult r, struct err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Fills target and d's limits from the device; needs d->device, d->nvml and d->driver_version, but no context. */

@@ -114,7 +114,8 @@ static inline status begin_trial(struct store *s, const struct problem *p, const
     struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
     kernel_slots_fixed(p, k, t, slots);
     status st = kernel_slots_config(k, choice ? choice : zeros, slots, e);
-    struct trial_record record = {campaign, number, k, slots, choice ? choice : zeros, "image-1"};
+    struct trial_record record = {.campaign = campaign, .number = number, .kernel = k, .slots = slots,
+                                  .choice = choice ? choice : zeros, .image_key = "image-1"};
     if (!st)
         st = store_trial_begin(s, &record, id, e);
     mem_free(slots);
