@@ -1,9 +1,10 @@
 /* devices.c: the campaign's pool of devices: one device worker each, all of one kind.
  *
- * "cuda:0,cuda:1" or "cuda:all" are several GPUs; "host,host" is two workers on this machine's processor; "mpi:1" is the
- * device of another process of an MPI job, whose worker is spoken to through a relay. All prepare the problem at the same
- * time. One that is taken out takes no part any more; the campaign ends with the last.
- * Invariant: `gone` changes between two turns of the loop only (device_take_out); what a callback learns is in `lost`. */
+ * "cuda:0,cuda:1" or "cuda:all" are several GPUs; "host,host" is two workers on this machine's processor; "mpi:1" is
+ * the device of another process of an MPI job, whose worker is spoken to through a relay. All prepare the problem at
+ * the same time. One that is taken out takes no part any more; the campaign ends with the last.
+ * Invariant: `gone` changes between two turns of the loop only (device_take_out); what a callback learns is in
+ * `lost`. */
 #include "base/mem.h"
 #include "campaign/internal.h"
 #include "campaign/ranks.h"
@@ -22,9 +23,10 @@ static status add_name(struct campaign *c, const char *name, struct err *e)
     if (s) return s;
     for (int i = 0; i < c->ndevices; i++) same += !strcmp(c->devices[i].handle, name);
     if (same && strcmp(name, "host"))
-        return err_set(e, LATHE_USAGE, "--device: %s is given twice; two workers on one device would disturb each other's times",
-                       name);
-    if (c->ndevices == CAMPAIGN_MOST_DEVICES) return err_set(e, LATHE_USAGE, "--device: more than %d devices", CAMPAIGN_MOST_DEVICES);
+        return err_set(e, LATHE_USAGE,
+                       "--device: %s is given twice; two workers on one device would disturb each other's times", name);
+    if (c->ndevices == CAMPAIGN_MOST_DEVICES)
+        return err_set(e, LATHE_USAGE, "--device: more than %d devices", CAMPAIGN_MOST_DEVICES);
     struct pool_device *d = &c->devices[c->ndevices];
     *d = (struct pool_device){.campaign = c, .position = c->ndevices, .remote = remote};
     c->ndevices++;
@@ -51,8 +53,8 @@ static status add_all_gpus(struct campaign *c, struct err *e)
 /* What no device's name is, told before anything is looked for. */
 static status check_word(const char *word, const char *list, struct err *e)
 {
-    static const char expected[] = "expected cuda:N, cuda:all, host or mpi:N, or several of them with a comma between (host,host: two "
-                                   "workers)";
+    static const char expected[] = "expected cuda:N, cuda:all, host or mpi:N, or several of them with a comma between "
+                                   "(host,host: two workers)";
     if (!*word)
         return err_set(e, LATHE_USAGE, "--device: '%.200s' lacks a name before or after a comma\n%s", list, expected);
     if (!strncmp(word, "host:", 5))

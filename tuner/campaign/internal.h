@@ -1,14 +1,14 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
- * Who does what, each using those before it alone: events.c is what all say and ask; ranks.c
- * knows devices of other processes; devices.c has the pool of devices;
- * prepare.c makes them ready and compiles; entrants.c finds the kernels that take part; leaders.c makes what was found ready to
- * be evaluated again; health.c tells a device that fails from candidates that do; drift.c times a baseline again; resume.c
- * has what was recorded, where a campaign goes on; trial_end.c ends trials, trials.c takes configurations through compiling and a
- * device; final.c measures the leaders again; workers.c has the loop, the devices and the compilers, also for verification.c, which
- * has no store and no strategy; replay_campaign.c is all of that for a recording; campaign.c, on top, opens everything in
- * order and closes it. Callbacks from the event loop only note what happened; every decision is made between two turns of
- * the loop, so nothing here is entered twice. */
+ * Who does what, each using those before it alone: events.c is what all say and ask; ranks.c knows devices of other
+ * processes; devices.c has the pool of devices; prepare.c makes them ready and compiles; entrants.c finds the kernels
+ * that take part; leaders.c makes what was found ready to be evaluated again; health.c tells a device that fails from
+ * candidates that do; drift.c times a baseline again; resume.c has what was recorded, where a campaign goes on;
+ * trial_end.c ends trials, trials.c takes configurations through compiling and a device; final.c measures the leaders
+ * again; workers.c has the loop, the devices and the compilers, also for verification.c, which has no store and no
+ * strategy; replay_campaign.c is all of that for a recording; campaign.c, on top, opens everything in order and
+ * closes it. Callbacks from the event loop only note what happened; every decision is made between two turns of the
+ * loop, so nothing here is entered twice. */
 #ifndef LATHE_CAMPAIGN_INTERNAL_H
 #define LATHE_CAMPAIGN_INTERNAL_H
 
@@ -126,8 +126,8 @@ static inline bool campaign_on_gpu(const struct campaign *c)
     return strcmp(c->target.arch, "host") != 0;
 }
 
-/* workers.c. The loop, the device workers, the compile workers, and whether the devices have memory for the problem; closed
- * also where opening failed. */
+/* workers.c. The loop, the device workers, the compile workers, and whether the devices have memory for the problem;
+ * closed also where opening failed. */
 status campaign_open_workers(struct campaign *c, struct err *e);
 void campaign_close_workers(struct campaign *c);
 int campaign_default_workers(void);         /* compilers: a core each, less one */
@@ -145,8 +145,8 @@ char *devices_list(const struct campaign *c);
 status devices_record(struct campaign *c, struct err *e);
 /* The first that is not taken out; NULL: none. */
 struct pool_device *devices_first(const struct campaign *c);
-/* All set the problem up (setup NULL: make new inputs for it), at once (blocking). The answer is the first's; one that has
- * to verify otherwise is taken out, and so is one that fails, unless it is the problem that is set up. */
+/* All set the problem up (setup NULL: make new inputs for it), at once (blocking). The answer is the first's; one
+ * that has to verify otherwise is taken out, and so is one that fails, unless it is the problem that is set up. */
 status devices_prepare(struct campaign *c, const struct bench_setup *setup, uint64_t seed, struct setup_answer *answer,
                        struct err *e);
 bool devices_busy(const struct campaign *c);
@@ -194,8 +194,8 @@ void leaders_free(struct leader *list, int n);
 
 /* health.c: notes how a trial on the device ended. */
 void health_note(struct pool_device *d, int64_t number, enum outcome outcome);
-/* After several failures in a row, finds out whether the device still computes what was right before; if it does not, three
- * times in a row, it is taken out. To be called at every turn; the device is not free while d->checking. */
+/* After several failures in a row, finds out whether the device still computes what was right before; if it does not,
+ * three times in a row, it is taken out. To be called at every turn; the device is not free while d->checking. */
 status health_check(struct pool_device *d, struct err *e);
 
 /* drift.c: begins to time a baseline again if it is time to, and records what it took. To be called at every turn. */

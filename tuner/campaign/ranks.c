@@ -31,11 +31,12 @@ status ranks_find(const char *device, int *rank, char *name, size_t size, struct
     int count = ranks_count();
     *rank = n && n <= 4 && !digits[n] ? atoi(digits) : 0;
     if (*rank < 1)
-        return err_set(e, LATHE_USAGE, "no device '%.100s': expected mpi:N, the device of MPI rank N, or mpi:all", device);
+        return err_set(e, LATHE_USAGE, "no device '%.100s': expected mpi:N, the device of MPI rank N, or mpi:all",
+                       device);
     if (!count)
         return err_set(e, LATHE_USAGE,
-                       "%.100s: only where mpirun or srun starts a lathe that is built with MPI are there ranks: `make mpi`, "
-                       "then mpirun -n %d build/lathe-mpi tune ... (docs/mpi.md)",
+                       "%.100s: only where mpirun or srun starts a lathe that is built with MPI are there ranks: "
+                       "`make mpi`, then mpirun -n %d build/lathe-mpi tune ... (docs/mpi.md)",
                        device, *rank + 1);
     if (*rank > count)
         return err_set(e, LATHE_USAGE, "%.100s: the last rank is %d; start %d processes: mpirun -n %d", device, count,

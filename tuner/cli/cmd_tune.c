@@ -211,9 +211,9 @@ static status conclude(const struct tune_args *args, status s, const struct camp
     return err_set(e, s, "%.1500s\nwhat was measured is kept: campaign %lld of %.300s", failure.text, id, args->db);
 }
 
-/* Devices of unlike kinds: a campaign of each, one after the other, since a kind's compilers and launches would be in the
- * way of another's. An interruption ends the one that runs, and those behind it are not begun. The first failure is the
- * command's; the kinds after it have their campaigns all the same. */
+/* Devices of unlike kinds: a campaign of each, one after the other, since a kind's compilers and launches would be in
+ * the way of another's. An interruption ends the one that runs, and those behind it are not begun. The first failure
+ * is the command's; the kinds after it have their campaigns all the same. */
 static status tune_kinds(const struct cli *cli, const struct tune_args *args, const struct campaign_request *request,
                          const struct device_kinds *kinds, struct err *e)
 {

@@ -87,7 +87,7 @@ static void devices(struct completion *c)
     complete_offer(c, "host", "this machine's processor");
     gpus(c);
     if (!strcmp(c->command->name, "tune")) {
-        complete_offer(c, "cuda:all", "every GPU of one kind");
+        complete_offer(c, "cuda:all", "every GPU");
         complete_offer(c, "replay:", "a recording");
     }
 }

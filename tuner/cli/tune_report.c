@@ -190,7 +190,8 @@ static void print_columns(struct strbuf *b, const struct column *columns, int n)
     table_free(t);
 }
 
-status tune_report_kinds(const struct tune_reported *r, const struct device_kinds *kinds, const int64_t *ids, struct err *e)
+status tune_report_kinds(const struct tune_reported *r, const struct device_kinds *kinds, const int64_t *ids,
+                         struct err *e)
 {
     if (r->json)
         return tune_events_kinds(kinds, ids, e);

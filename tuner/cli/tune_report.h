@@ -12,8 +12,9 @@ struct tune_reported {
 
 /* The campaign as it stands in the database: as text, or as the last event. */
 status tune_report(const struct tune_reported *r, int64_t id, struct err *e);
-/* The winners of each kind of device, side by side, in a column each, and the baselines; ids: the kinds' campaigns, 0: none
- * was begun. JSON: an event with the ids. */
-status tune_report_kinds(const struct tune_reported *r, const struct device_kinds *kinds, const int64_t *ids, struct err *e);
+/* The winners of each kind of device, side by side, in a column each, and the baselines; ids: the kinds' campaigns,
+ * 0: none was begun. JSON: an event with the ids. */
+status tune_report_kinds(const struct tune_reported *r, const struct device_kinds *kinds, const int64_t *ids,
+                         struct err *e);
 
 #endif

@@ -1,7 +1,8 @@
-/* frame.h: what processes of one job say to one another: a kind, a session, bytes. The same on the socket between a relay
- * and the hub, one after the other, and between hub and rank, one an MPI message.
+/* frame.h: what processes of one job say to one another: a kind, a session, bytes. The same on the socket between a
+ * relay and the hub, one after the other, and between hub and rank, one an MPI message.
  *
- * A session is one life of a worker: a relay's, which the coordinator started as a device worker. Its number is the hub's. */
+ * A session is one life of a worker: a relay's, which the coordinator started as a device worker. Its number is the
+ * hub's. */
 #ifndef LATHE_MPI_FRAME_H
 #define LATHE_MPI_FRAME_H
 

@@ -1,9 +1,9 @@
-/* hub.c: see ranks.h: rank 0. The coordinator is a child, so that what MPI does when a process is lost cannot end it; its
- * relays come to a socket that only this user can reach. The hub decides nothing about trials: it hands frames on, and
- * finds out who is lost, by silence.
+/* hub.c: see ranks.h: rank 0. The coordinator is a child, so that what MPI does when a process is lost cannot end it;
+ * its relays come to a socket that only this user can reach. The hub decides nothing about trials: it hands frames
+ * on, and finds out who is lost, by silence.
  *
- * Invariant: rank K's `visitor` is the relay of its session, or NULL; a visitor of no rank has not said hello, or was told
- * that the rank is gone. */
+ * Invariant: rank K's `visitor` is the relay of its session, or NULL; a visitor of no rank has not said hello, or was
+ * told that the rank is gone. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "mpi/link.h"
@@ -213,7 +213,8 @@ static void on_coordinator_exit(uv_process_t *process, int64_t code, int sig)
     h->code = sig ? 128 + sig : (int)code;
 }
 
-/* mpirun tells every process of a job, and may do so more than once; the coordinator takes a second signal for impatience. */
+/* mpirun tells every process of a job, and may do so more than once; the coordinator takes a second signal for
+ * impatience. */
 static void on_signal(uv_signal_t *s, int number)
 {
     struct hub *h = s->data;
@@ -325,7 +326,8 @@ static void close_handle(uv_handle_t *handle, void *ctx)
         uv_close(handle, NULL);
 }
 
-int hub_run(struct link *l, int size, const struct rank_identity *everyone, char **argv, const char *self, bool *all_here)
+int hub_run(struct link *l, int size, const struct rank_identity *everyone, char **argv, const char *self,
+            bool *all_here)
 {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     struct hub h = {.link = l, .size = size, .everyone = everyone, .silence = ranks_silence(), .code = 1};

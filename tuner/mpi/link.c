@@ -1,5 +1,5 @@
-/* link.c: see link.h. Everything is sent and received without blocking: a peer that was stopped in the middle of a large
- * message would hold whoever waits for it. One thread; a message is one frame. */
+/* link.c: see link.h. Everything is sent and received without blocking: a peer that was stopped in the middle of a
+ * large message would hold whoever waits for it. One thread; a message is one frame. */
 #include "mpi/link.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /* link.h: frames between the processes of an MPI job; the only file that speaks MPI. Nothing here waits for another
- * process, except link_open, link_share and link_close: what is sent to one that does not listen any more lies about until the end. */
+ * process, except link_open, link_share and link_close: what is sent to one that does not listen any more lies about
+ * until the end. */
 #ifndef LATHE_MPI_LINK_H
 #define LATHE_MPI_LINK_H
 

@@ -1,6 +1,6 @@
-/* package.c: see package.h. The request's JSON with "files": [[name, bytes], ...] and names in place of paths, a NUL, the
- * files one after another. What an image is called is a hash of what made it (trial/cache.h), so a name that is in a
- * cache, sealed and whole, needs no second look. */
+/* package.c: see package.h. The request's JSON with "files": [[name, bytes], ...] and names in place of paths, a NUL,
+ * the files one after another. What an image is called is a hash of what made it (trial/cache.h), so a name that is
+ * in a cache, sealed and whole, needs no second look. */
 #include "mpi/package.h"
 #include "base/mem.h"
 #include "mpi/frame.h"
@@ -33,7 +33,8 @@ static status add_files(json_t *request, struct strbuf *data, struct err *e)
         size_t len;
         s = file_read(path, &bytes, &len, e);
         if (s) break;
-        if (data->len + len > FRAME_LIMIT / 2) s = err_set(e, LATHE_IO, "%.500s: too large to be sent to another process", path);
+        if (data->len + len > FRAME_LIMIT / 2)
+            s = err_set(e, LATHE_IO, "%.500s: too large to be sent to another process", path);
         sb_addn(data, bytes, len);
         mem_free(bytes);
         const char *slash = strrchr(path, '/');
@@ -91,7 +92,8 @@ static status keep_files(json_t *request, const char *data, size_t len, const ch
         const json_t *file = json_array_get(files, k++);
         const char *name = json_string_value(json_array_get(file, 0));
         json_int_t bytes = json_integer_value(json_array_get(file, 1));
-        if (!name || bytes < 0 || (size_t)bytes > len - at) return err_set(e, LATHE_INTERNAL, "a request that is not whole");
+        if (!name || bytes < 0 || (size_t)bytes > len - at)
+            return err_set(e, LATHE_INTERNAL, "a request that is not whole");
         char *path;
         status s = keep(dir, name, data + at, (size_t)bytes, &path, e);
         if (!s) set_path(request, i, path);

@@ -1,6 +1,6 @@
-/* rank.c: see ranks.h: a process with a device. Its worker is a child (trial/child.h), as the coordinator has them for
- * devices of its own machine: what a kernel breaks, ends that child. Requests have no time limit here: the coordinator's
- * relay is killed when theirs is over, and then the hub sends FRAME_KILL. */
+/* rank.c: see ranks.h: a process with a device. Its worker is a child (trial/child.h), as the coordinator has them
+ * for devices of its own machine: what a kernel breaks, ends that child. Requests have no time limit here: the
+ * coordinator's relay is killed when theirs is over, and then the hub sends FRAME_KILL. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "mpi/link.h"

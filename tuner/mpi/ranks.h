@@ -18,9 +18,10 @@ struct rank_identity {
  * False: it is to go on as lathe does (alone, or the coordinator). self: path of this binary. */
 bool ranks_main(int argc, char **argv, const char *self, int *code);
 
-/* hub.c: starts argv as the coordinator, and hands on between its relays and the ranks until it ends. everyone: by rank.
- * Gives the coordinator's exit code; *all_here: no rank was lost, and all have said good-bye. */
-int hub_run(struct link *l, int size, const struct rank_identity *everyone, char **argv, const char *self, bool *all_here);
+/* hub.c: starts argv as the coordinator, and hands on between its relays and the ranks until it ends. everyone: by
+ * rank. Gives the coordinator's exit code; *all_here: no rank was lost, and all have said good-bye. */
+int hub_run(struct link *l, int size, const struct rank_identity *everyone, char **argv, const char *self,
+            bool *all_here);
 /* rank.c: serves the hub until that says that the job ends, or is silent for too long. */
 void rank_run(struct link *l, int rank, const struct rank_identity *me, const char *self);
 

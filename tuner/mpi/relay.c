@@ -138,8 +138,8 @@ static bool serve(struct relay *r, const char *line, size_t n)
     return alive;
 }
 
-/* Waits for a request. False: the worker there ended while nothing was asked of it; the coordinator starts another relay
- * then, which costs no trial. Where it is the rank, or the hub, that ended, the next request is told.
+/* Waits for a request. False: the worker there ended while nothing was asked of it; the coordinator starts another
+ * relay then, which costs no trial. Where it is the rank, or the hub, that ended, the next request is told.
  * NOTE: a request is read whole before it is answered, so `in` holds no second one. */
 static bool wait_for_request(struct relay *r)
 {
