@@ -345,10 +345,13 @@ int hub_run(struct link *l, int size, const struct rank_identity *everyone, char
     uv_timer_start(&h.poll, on_poll, POLL_MS, POLL_MS);
     if (!open_door(&h) && !start_coordinator(&h, argv, self))
         while (!h.over) uv_run(&h.loop, UV_RUN_ONCE);
+    if (h.dir[0]) {     /* now: mpirun may end this process while it waits for ranks */
+        unlink(h.address);
+        rmdir(h.dir);
+    }
     *all_here = part_from_ranks(&h);
     uv_walk(&h.loop, close_handle, &h);
     while (uv_loop_close(&h.loop)) uv_run(&h.loop, UV_RUN_NOWAIT);
-    if (h.dir[0]) rmdir(h.dir);         /* closing the door removed the socket */
     for (int k = 1; k < size; k++) mem_free(h.peers[k].lost);
     mem_free(h.peers);
     return h.code;
