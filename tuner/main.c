@@ -5,7 +5,7 @@
  * compiling and for running on a device. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "console/table.h"
 #ifdef LATHE_MPI
 #include "mpi/ranks.h"
 #include "mpi/relay.h"

@@ -17,11 +17,11 @@ setup_file() {
     echo '#include "model/outcome.h"' >tuner/device/target_of.h
     plant tuner/model/plan.c $'#ifdef NEVER\n#  include  "trial/bench.h"\n#endif'   # where the compiler does not look
     plant tuner/campaign/memo.c $'#define IT "cli/cli.h"\n#include IT'              # where the text does not say it
-    plant tuner/cli/table.c '#include "device/../trial/../expr/value.h"'           # right, if oddly written
+    plant tuner/cli/stored.c '#include "device/../trial/../expr/value.h"'           # right, if oddly written
     plant tuner/export/export_cu.c '#include <lua.h>'            # foreign headers
     plant tuner/trial/verify.c '#include <sqlite3.h>'
-    plant tuner/cli/output.c '#include <uv.h>'
-    plant tuner/cli/help.c '#include "trial/child.h"'            # child.h includes uv.h
+    plant tuner/cli/select.c '#include <uv.h>'
+    plant tuner/cli/signals.c '#include "trial/child.h"'            # child.h includes uv.h
     plant db/store.c '#include "cuda.h"'
     plant tuner/trial/measure.c '#include <cublas_v2.h>'
     plant tuner/campaign/final.c '#include <dlfcn.h>'
@@ -48,7 +48,7 @@ found() {
 @test "a path with .. in it" {
     found db/query.c tuner/device/dev.h
     found search/space/space.c db/query.h
-    not grep -q tuner/cli/table.c "$REPORT"
+    not grep -q tuner/cli/stored.c "$REPORT"
 }
 @test "through a header, whoever includes it" {
     found tuner/expr/value.h tuner/device/target_of.h
@@ -59,13 +59,13 @@ found() {
 @test "foreign headers outside of their rooms" {
     found tuner/export/export_cu.c lua.h
     found tuner/trial/verify.c sqlite3.h
-    found tuner/cli/output.c uv.h
+    found tuner/cli/select.c uv.h
     found db/store.c cuda.h
     found tuner/trial/measure.c cublas_v2.h
     found tuner/campaign/final.c dlfcn.h
     found tuner/base/rng.h lua5.4/lauxlib.h
 }
-@test "a foreign header through a header of its owner" { found tuner/cli/help.c /usr/include/uv.h; }
+@test "a foreign header through a header of its owner" { found tuner/cli/signals.c /usr/include/uv.h; }
 @test "a room that is not declared" {
     found tuner/attic/old.c tuner/base/err.h
     found tuner/attic/old.h tuner/expr/value.h

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "base/mem.h"
 #include "cli/complete.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include <string.h>
 
 enum { MAX_COMMANDS = 32 };

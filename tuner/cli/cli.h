@@ -7,8 +7,8 @@
 #ifndef LATHE_CLI_CLI_H
 #define LATHE_CLI_CLI_H
 
-#include "cli/help.h"
-#include "cli/options.h"
+#include "console/help.h"
+#include "console/options.h"
 
 struct cli {
     const char *self; /* path of this binary: workers run it, and kernels/ is looked for beside it */

@@ -1,7 +1,8 @@
 /* cmd_best.c: `lathe best`: the best verified configurations in the database, or the front of error and time. */
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/parse.h"
+#include "cli/parse_inputs.h"
+#include "console/output.h"
+#include "console/parse.h"
 #include "cli/report.h"
 #include "cli/select.h"
 #include "model/result.h"

@@ -3,9 +3,9 @@
 #include "campaign/check.h"
 #include "cli/cli.h"
 #include "cli/find_spec.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <string.h>
 
 struct check_args {

@@ -4,8 +4,8 @@
 #include "cli/cli.h"
 #include "cli/compare_args.h"
 #include "cli/compare_view.h"
-#include "cli/output.h"
-#include "cli/spark.h"
+#include "console/output.h"
+#include "console/spark.h"
 #include "cli/signals.h"
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* cmd_completion.c: `lathe completion`: the scripts by which shells ask `lathe complete` (complete.h). */
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include <string.h>
 
 static const char BASH[] = {

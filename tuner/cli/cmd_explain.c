@@ -1,12 +1,12 @@
 /* cmd_explain.c: `lathe explain`: what limits a trial, and what its neighbours measured. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/parse.h"
+#include "console/output.h"
+#include "console/parse.h"
 #include "cli/report.h"
 #include "cli/select.h"
 #include "cli/stored.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include "report/explain.h"
 #include "report/occupancy.h"
 #include <math.h>

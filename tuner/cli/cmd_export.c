@@ -3,9 +3,9 @@
 #include "cli/cli.h"
 #include "cli/export_campaign.h"
 #include "cli/export_trials.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* cmd_help.c: `lathe help [COMMAND]` and `lathe version`. */
 #include "cli/cli.h"
 #include "cli/man.h"
-#include "cli/output.h"
+#include "console/output.h"
 
 struct help_args {
     const char *command;

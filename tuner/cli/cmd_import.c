@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "campaign/import_campaign.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
 #include "cli/select.h"
 #include <math.h>

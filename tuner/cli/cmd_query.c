@@ -1,10 +1,10 @@
 /* cmd_query.c: `lathe query`: read-only SQL on the database, as a table, CSV or JSON. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
 #include "cli/select.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <string.h>
 
 struct query_args {

@@ -1,7 +1,7 @@
 /* cmd_recording.c: `lathe recording`: what a recording holds, and the facts that scores of strategies are made from. */
 #include "cli/cli.h"
 #include "cli/export_campaign.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
 #include "replay/recording.h"
 #include "score/score.h"

@@ -1,10 +1,10 @@
 /* cmd_show.c: `lathe show`: the campaigns, or one of them with its trials. */
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/parse.h"
+#include "console/output.h"
+#include "console/parse.h"
 #include "cli/report.h"
 #include "cli/select.h"
-#include "cli/spark.h"
+#include "console/spark.h"
 #include <limits.h>
 
 struct show_args {

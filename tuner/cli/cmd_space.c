@@ -1,9 +1,9 @@
 /* cmd_space.c: `lathe space`: how large a specification's spaces are, what is in them, why a configuration is not. */
 #include "base/mem.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
 #include "cli/space_view.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <string.h>
 
 #define AT(member) .offset = offsetof(struct space_args, member)

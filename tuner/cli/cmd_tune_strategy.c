@@ -5,10 +5,10 @@
 #include "campaign/function_campaign.h"
 #include "cli/cli.h"
 #include "cli/compare_args.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/select.h"
 #include "cli/signals.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include "cli/tune_strategy.h"
 #include <math.h>
 #include <string.h>

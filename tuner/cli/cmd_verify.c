@@ -3,10 +3,10 @@
 #include "campaign/verification.h"
 #include "cli/cli.h"
 #include "cli/find_spec.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
 #include "cli/parse_inputs.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/progress.h"
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define LATHE_CLI_COMPARE_ARGS_H
 
 #include "contest/contest.h"
-#include "cli/options.h"
+#include "console/options.h"
 #include <stdio.h>
 
 /* "0.95"; LATHE_USAGE unless it is above SCORE_START and below 1. */

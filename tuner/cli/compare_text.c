@@ -2,7 +2,7 @@
 #include "cli/compare_view.h"
 
 #include "base/mem.h"
-#include "cli/spark.h"
+#include "console/spark.h"
 #include <math.h>
 #include <stdlib.h>
 

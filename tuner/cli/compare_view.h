@@ -3,7 +3,7 @@
 #define LATHE_CLI_COMPARE_VIEW_H
 
 #include "contest/contest.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <jansson.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "cli/complete.h"
 #include "base/mem.h"
 #include "cli/find_spec.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include <string.h>
 
 void complete_offer(struct completion *c, const char *value, const char *text)

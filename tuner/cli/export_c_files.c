@@ -1,7 +1,7 @@
 /* export_c_files.c: `lathe export --format c` and `--format bundle`: the files. */
 #include "base/mem.h"
 #include "cli/export_set.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "db/store.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* export_campaign.c: see export_campaign.h. */
 #include "cli/export_campaign.h"
 
-#include "cli/output.h"
-#include "cli/table.h"
+#include "console/output.h"
+#include "console/table.h"
 #include <string.h>
 
 int export_form(const char *format)

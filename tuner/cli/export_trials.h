@@ -2,7 +2,7 @@
 #ifndef LATHE_CLI_EXPORT_TRIALS_H
 #define LATHE_CLI_EXPORT_TRIALS_H
 
-#include "cli/options.h"
+#include "console/options.h"
 #include "cli/select.h"
 #include "cli/stored.h"
 #include "export/export.h"

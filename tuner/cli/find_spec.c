@@ -1,7 +1,7 @@
 /* find_spec.c: where specifications and their includes are. */
 #include "cli/find_spec.h"
 #include "base/mem.h"
-#include "cli/parse.h"
+#include "console/parse.h"
 #include "search/spec/spec.h"
 #include <dirent.h>
 #include <errno.h>

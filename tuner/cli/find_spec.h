@@ -3,7 +3,7 @@
 #ifndef LATHE_CLI_FIND_SPEC_H
 #define LATHE_CLI_FIND_SPEC_H
 
-#include "cli/options.h"
+#include "console/options.h"
 #include "model/problem.h"
 
 struct spec_place {

@@ -9,9 +9,4 @@ void man_lathe(struct strbuf *b, const struct cli *cli);
 /* lathe-NAME(1) */
 void man_command(struct strbuf *b, const struct cli *cli, const struct command *c);
 
-/* What help.c calls for a page's parts. */
-void man_heading(struct strbuf *b, const char *text);
-void man_row(struct strbuf *b, const char *left, const char *right);
-void man_paragraph(struct strbuf *b, const char *text);
-
 #endif

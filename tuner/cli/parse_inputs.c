@@ -72,3 +72,14 @@ void inputs_help(struct help *h)
     for (int i = 0; i < INPUTS_COUNT; i++)
         help_row(h, inputs_name((enum inputs)i), inputs_text((enum inputs)i));
 }
+
+status parse_objective(const char *text, enum objective *out, struct err *e)
+{
+    static const char *const names[] = {"time", "energy"};
+    int o = objective_parse(text);
+    const char *near = o < 0 ? nearest_word(text, names, 2) : NULL;
+    *out = (enum objective)(o < 0 ? 0 : o);
+    return o >= 0 ? LATHE_OK
+                  : err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective%s%s%s\nexpected time or energy", text,
+                            near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
+}

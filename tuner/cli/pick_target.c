@@ -2,7 +2,7 @@
  *
  * The child writes one JSON text, {"target": {...}} or {"error": [status, text]}. */
 #include "cli/pick_target.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "device/dev.h"
 #include "device/forked.h"
 #include <string.h>

@@ -5,9 +5,9 @@
 #include "cli/progress.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/output.h"
-#include "cli/spark.h"
-#include "cli/table.h"
+#include "console/output.h"
+#include "console/spark.h"
+#include "console/table.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,11 +2,11 @@
  * baseline, trials by outcome, and the GPU's clock, power and temperature where they are known.
  *
  * Invariant: between two calls the cursor is behind the last of lines_open lines, which are the last on the screen. */
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "cli/spark.h"
-#include "cli/table.h"
+#include "console/spark.h"
+#include "console/table.h"
 #include <math.h>
 #include <string.h>
 

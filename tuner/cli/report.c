@@ -1,7 +1,7 @@
 /* report.c: trials and campaigns as tables. Times in one column have the same number of decimals, so that they can be
  * compared by eye: as many as give the smallest three significant digits behind its first. */
 #include "cli/report.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include "model/inputs.h"
 #include <math.h>
 #include <string.h>

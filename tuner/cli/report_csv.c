@@ -1,8 +1,8 @@
 /* report_csv.c: trees of the database as rows for a spreadsheet. */
 #include "base/mem.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <string.h>
 
 /* An object of plain values whose keys a row has of its own: a size, a configuration. As one cell of NAME=VALUE. */

@@ -1,6 +1,6 @@
 /* report_devices.c: a campaign on several devices: who took part, and the final of each, in columns of their own. */
 #include "cli/report.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <math.h>
 #include <string.h>
 

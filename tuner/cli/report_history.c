@@ -1,6 +1,6 @@
 /* report_history.c: how a campaign's best fell over its trials, as one line of bars. */
 #include "cli/report.h"
-#include "cli/spark.h"
+#include "console/spark.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* report_pace.c: how fast a campaign went, where its time went, how far its baselines drifted. */
 #include "cli/report.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <math.h>
 #include <string.h>
 

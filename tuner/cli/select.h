@@ -2,7 +2,7 @@
 #ifndef LATHE_CLI_SELECT_H
 #define LATHE_CLI_SELECT_H
 
-#include "cli/options.h"
+#include "console/options.h"
 #include "db/query.h"
 
 #define DEFAULT_DB "lathe.db"

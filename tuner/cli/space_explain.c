@@ -1,7 +1,7 @@
 /* space_explain.c: `lathe space --explain`. A whole configuration needs no space, only the kernel's rules and the
  * target's limits. Of a part of one, the space in which the given parameters have their one value says what is valid. */
 #include "base/mem.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/space_view.h"
 #include <string.h>
 

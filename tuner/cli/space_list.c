@@ -5,7 +5,7 @@
  * and a line keeps what stands before the first parameter that changed. As JSON, what is written is what json_line
  * writes. */
 #include "base/mem.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/space_view.h"
 #include "search/space/index_map.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /* tune_events.c: see tune_events.h. A line is written whole, and when it happens: who reads them is up to date. */
 #include "cli/tune_events.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "model/record.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* tune_replay.c: see tune_replay.h. */
 #include "cli/tune_replay.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/tune_events.h"
 #include "replay/replay.h"
 #include "search/spec/definition.h"

@@ -1,10 +1,10 @@
 /* tune_report.c: see tune_report.h. */
 #include "cli/tune_report.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/report.h"
 #include "cli/select.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include "cli/tune_events.h"
 #include "db/query.h"
 #include <math.h>

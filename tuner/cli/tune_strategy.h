@@ -3,7 +3,7 @@
 #define LATHE_CLI_TUNE_STRATEGY_H
 
 #include "contest/contest.h"
-#include "cli/options.h"
+#include "console/options.h"
 #include <jansson.h>
 
 enum { STRATEGY_OPTIONS_MAX = 64 };

@@ -2,7 +2,7 @@
 #include "cli/tune_strategy.h"
 
 #include "base/mem.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

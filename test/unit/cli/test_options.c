@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/options.h"
-#include "cli/parse.h"
+#include "console/options.h"
+#include "console/parse.h"
 
 #include <string.h>
 

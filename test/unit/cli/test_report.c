@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "cli/report.h"
-#include "cli/table.h"
+#include "console/table.h"
 
 #include <math.h>
 #include <string.h>

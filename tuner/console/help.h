@@ -1,6 +1,6 @@
 /* help.h: what a command says of itself, as text of 80 columns or as the source of a man page: written once. */
-#ifndef LATHE_CLI_HELP_H
-#define LATHE_CLI_HELP_H
+#ifndef LATHE_CONSOLE_HELP_H
+#define LATHE_CONSOLE_HELP_H
 
 #include "base/strbuf.h"
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* spark.c: see spark.h. Bars are Unicode's block elements: U+2581 to U+2588 grow upwards, U+258F to U+2588 to the right. */
-#include "cli/spark.h"
+#include "console/spark.h"
 
 #include <math.h>
 #include <stdlib.h>

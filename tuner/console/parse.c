@@ -2,7 +2,7 @@
  *
  * strtod and strtoll alone accept what no user means (leading blanks, "0x10", "inf", trailing text), so the characters
  * are checked first and the C library only converts. */
-#include "cli/parse.h"
+#include "console/parse.h"
 #include "base/strbuf.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -71,15 +71,4 @@ status parse_dim(const char *what, const char *text, char name[MAX_DIM_NAME], in
     strcat(where, " ");
     strcat(where, name);
     return parse_count(where, equals + 1, 1, INT64_MAX, value, e);
-}
-
-status parse_objective(const char *text, enum objective *out, struct err *e)
-{
-    static const char *const names[] = {"time", "energy"};
-    int o = objective_parse(text);
-    const char *near = o < 0 ? nearest_word(text, names, 2) : NULL;
-    *out = (enum objective)(o < 0 ? 0 : o);
-    return o >= 0 ? LATHE_OK
-                  : err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective%s%s%s\nexpected time or energy", text,
-                            near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
 }

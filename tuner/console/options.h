@@ -3,8 +3,8 @@
  * A command's arguments are a struct of its own; each row says what one option is called, what it takes, and where its
  * value goes. Rows with an upper-case name are positional arguments: they stand first, in order. The table ends with a
  * row whose name is NULL. --help and -h are understood by every command and stand in no table. */
-#ifndef LATHE_CLI_OPTIONS_H
-#define LATHE_CLI_OPTIONS_H
+#ifndef LATHE_CONSOLE_OPTIONS_H
+#define LATHE_CONSOLE_OPTIONS_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

@@ -3,8 +3,8 @@
  * Cells are text; control characters in them are printed as blanks, so no cell can break the table or drive the
  * terminal. Width is counted in columns of the terminal: UTF-8 is decoded, wide characters count two, combining marks
  * none. */
-#ifndef LATHE_CLI_TABLE_H
-#define LATHE_CLI_TABLE_H
+#ifndef LATHE_CONSOLE_TABLE_H
+#define LATHE_CONSOLE_TABLE_H
 
 #include "base/strbuf.h"
 

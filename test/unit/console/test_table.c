@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/table.h"
+#include "console/table.h"
 
 #include <string.h>
 

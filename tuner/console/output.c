@@ -1,7 +1,7 @@
 /* output.c: stdout with its errors seen, and questions to the terminal. */
-#include "cli/output.h"
+#include "console/output.h"
 #include "base/mem.h"
-#include "cli/table.h"
+#include "console/table.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* spark.h: numbers as a line of small bars, or one as a bar, for a terminal. Where the locale is not UTF-8 (plain), of '#'. */
-#ifndef LATHE_CLI_SPARK_H
-#define LATHE_CLI_SPARK_H
+#ifndef LATHE_CONSOLE_SPARK_H
+#define LATHE_CONSOLE_SPARK_H
 
 #include "base/strbuf.h"
 

@@ -2,7 +2,7 @@
  *
  * Invariant: ncells is rows * columns when a row is complete; table_print of an incomplete row pads it with empty
  * cells. */
-#include "cli/table.h"
+#include "console/table.h"
 #include "base/mem.h"
 #include <stdarg.h>
 #include <stdio.h>

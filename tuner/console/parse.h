@@ -1,10 +1,9 @@
 /* parse.h: numbers as users type them, read strictly. Every failure is LATHE_USAGE and names `what` (the option) and
  * the text that was refused. */
-#ifndef LATHE_CLI_PARSE_H
-#define LATHE_CLI_PARSE_H
+#ifndef LATHE_CONSOLE_PARSE_H
+#define LATHE_CONSOLE_PARSE_H
 
 #include "base/err.h"
-#include "model/result.h"
 #include <stdint.h>
 
 /* Decimal digits with an optional sign, nothing else, within [min, max]. */
@@ -17,8 +16,5 @@ status parse_seconds(const char *what, const char *text, double *out, struct err
 /* "M=128": the name goes to name[], the value, at least 1, to *value. */
 enum { MAX_DIM_NAME = 64 };
 status parse_dim(const char *what, const char *text, char name[MAX_DIM_NAME], int64_t *value, struct err *e);
-
-/* "time" or "energy"; LATHE_USAGE. */
-status parse_objective(const char *text, enum objective *out, struct err *e);
 
 #endif

@@ -4,9 +4,9 @@
  * as --name VALUE VALUE ...
  * Options and positional arguments may be mixed. An option's value may begin with a dash (a negative number gets its
  * own message), but not be another option of the command: that is a forgotten value. */
-#include "cli/options.h"
+#include "console/options.h"
 #include "base/mem.h"
-#include "cli/parse.h"
+#include "console/parse.h"
 #include <stdio.h>
 #include <string.h>
 

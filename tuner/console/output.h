@@ -2,8 +2,8 @@
  *
  * A reader that went away (`lathe best | head`) is no failure: the rest of the output is dropped silently. Any other
  * failure of stdout (a full disk, a closed descriptor) is LATHE_IO. */
-#ifndef LATHE_CLI_OUTPUT_H
-#define LATHE_CLI_OUTPUT_H
+#ifndef LATHE_CONSOLE_OUTPUT_H
+#define LATHE_CONSOLE_OUTPUT_H
 
 #include "base/err.h"
 #include "base/strbuf.h"

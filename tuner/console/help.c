@@ -1,8 +1,8 @@
 /* help.c: the text of --help, made from the option tables so that it cannot disagree with the parser. Plain text, 80
  * columns, no control characters. */
-#include "cli/help.h"
-#include "cli/man.h"
-#include "cli/options.h"
+#include "console/help.h"
+#include "console/roff.h"
+#include "console/options.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void wrap(struct strbuf *b, const char *text, int at, int indent)
 void help_heading(struct help *h, const char *text)
 {
     if (h->man)
-        man_heading(h->b, text);
+        roff_heading(h->b, text);
     else
         sb_addf(h->b, "\n%s:\n", text);
 }
@@ -62,7 +62,7 @@ void help_row(struct help *h, const char *left, const char *right)
 {
     struct strbuf *b = h->b;
     if (h->man) {
-        man_row(b, left, right);
+        roff_row(b, left, right);
         return;
     }
     sb_addf(b, "  %s", left);
@@ -77,7 +77,7 @@ void help_row(struct help *h, const char *left, const char *right)
 void help_paragraph(struct help *h, const char *text)
 {
     if (h->man)
-        man_paragraph(h->b, text);
+        roff_paragraph(h->b, text);
     else
         wrap(h->b, text, 0, 0);
 }

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/spark.h"
-#include "cli/table.h"
+#include "console/spark.h"
+#include "console/table.h"
 
 #include <math.h>
 #include <stdlib.h>
