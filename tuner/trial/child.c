@@ -2,8 +2,13 @@
  *
  * States: no process (proc NULL); alive and idle; alive and busy (done set). A process and its pipes live in one
  * struct proc, which is freed when the process was reaped and its handles are closed: a late callback of a dead process never sees a new one.
- * Invariant: `done` is cleared before it is called. */
+ * Invariant: `done` is cleared before it is called.
+ *
+ * A time limit is counted in steps of this process's own life: where it was stopped, or its machine slept, or it was busy
+ * otherwise, the time that passed counts as one step. And timers come before what is to be read in a turn of the loop
+ * (libuv before 1.45), so a limit that is over ends nothing before one look at what the child may have written. */
 #include "trial/child.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include <signal.h>
@@ -12,6 +17,8 @@
 #include <sys/stat.h>
 
 enum { LAST_WORDS = 1200, LINE_LIMIT = 256 * 1024 * 1024 };
+#define STEP_SECONDS 0.25       /* twice that without a turn of the loop is a hold-up */
+#define LOOK_SECONDS 0.001
 
 struct proc {
     struct child *owner;        /* NULL once abandoned */
@@ -35,6 +42,8 @@ struct child {
     struct proc *proc;
     uv_timer_t timer;
     bool timer_closed;
+    double left, counted;       /* of the limit, seconds; clock_seconds when that was found */
+    bool looked;                /* the limit is over, and what may have been written meanwhile is looked at */
     child_done done;
     void *ctx;
 };
@@ -241,9 +250,29 @@ static void on_written(uv_write_t *w, int result)
     mem_free(writing);          /* a failed write means a dying process: on_process_exit tells */
 }
 
-static void on_time_out(uv_timer_t *timer)
+static void count_limit(uv_timer_t *timer);
+
+static void wait_on(struct child *c, double seconds)
+{
+    uv_timer_start(&c->timer, count_limit, (uint64_t)(seconds * 1000) + 1, 0);
+}
+
+static void count_limit(uv_timer_t *timer)
 {
     struct child *c = timer->data;
+    double now = clock_seconds(), passed = now - c->counted;
+    bool held_up = passed > 2 * STEP_SECONDS;
+    c->counted = now;
+    c->left -= held_up ? STEP_SECONDS : passed;
+    if (c->left > 0) {
+        wait_on(c, c->left < STEP_SECONDS ? c->left : STEP_SECONDS);
+        return;
+    }
+    if (!c->looked) {           /* after a hold-up the child may have been held up as well, or its answer be half written */
+        c->looked = true;
+        wait_on(c, held_up ? STEP_SECONDS : LOOK_SECONDS);
+        return;
+    }
     struct proc *p = c->proc;
     c->proc = NULL;
     if (p) abandon(p);
@@ -263,7 +292,10 @@ void child_send(struct child *c, json_t *request, double seconds, child_done don
     w->write.data = w;
     uv_buf_t buf = uv_buf_init(text, (unsigned)n + 1);
     if (uv_write(&w->write, (uv_stream_t *)&c->proc->to, &buf, 1, on_written)) on_written(&w->write, -1);
-    if (seconds > 0) uv_timer_start(&c->timer, on_time_out, (uint64_t)(seconds * 1000) + 1, 0);
+    c->left = seconds;
+    c->counted = clock_seconds();
+    c->looked = false;
+    if (seconds > 0) wait_on(c, seconds < STEP_SECONDS ? seconds : STEP_SECONDS);
 }
 
 void child_kill(struct child *c)

@@ -27,7 +27,8 @@ struct child *child_new(uv_loop_t *loop, const char *self, const char *const *ar
 status child_start(struct child *c, struct err *e);
 bool child_alive(const struct child *c);
 bool child_busy(const struct child *c);
-/* The child must be alive and not busy. Takes over `request`. seconds <= 0: no limit. */
+/* The child must be alive and not busy. Takes over `request`. seconds <= 0: no limit. An answer that is there counts,
+ * whatever the clock says, and time in which this process was held up (stopped, asleep, busy) counts a quarter second. */
 void child_send(struct child *c, json_t *request, double seconds, child_done done, void *ctx);
 /* Kills the process; a request in flight is not called back. */
 void child_kill(struct child *c);

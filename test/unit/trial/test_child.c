@@ -24,6 +24,10 @@ static const char SCRIPT[] = "#!/bin/sh\n"
                              "    *exit*) echo 'last words' >&2; exit 7 ;;\n"
                              "    *signal*) kill -SEGV $$ ;;\n"
                              "    *hang*) sleep 60 ;;\n"
+                             "    *second*) sleep 1; echo '{\"ok\":true}' >&4 ;;\n"
+                             "    *pause*) sleep 2.7; echo '{\"ok\":true}' >&4 ;;\n"
+                             "    *much*) { printf '{\"ok\":true,\"word\":\"much\",\"more\":\"'\n"
+                             "              head -c 3000000 /dev/zero | tr '\\0' a; echo '\"}'; } >&4 ;;\n"
                              "    *goodbye*) echo '{\"ok\":true,\"word\":\"bye\"}' >&4; exit 0 ;;\n"
                              "  esac\n"
                              "done\n";
@@ -117,6 +121,55 @@ static void test_every_end(void **state)
     close_loop(&loop);
 }
 
+/* Asks, and lets the loop stand still as if this process had been stopped. */
+static struct seen ask_and_stop(uv_loop_t *loop, struct child *c, const char *what, double seconds, double turns, double stopped)
+{
+    struct seen s = {0};
+    struct err e = {0};
+    assert_int_equal(child_start(c, &e), LATHE_OK);
+    child_send(c, json_pack("{s:s}", "op", what), seconds, on_done, &s);
+    double start = clock_seconds();
+    while (!s.calls && clock_seconds() - start < turns) uv_run(loop, UV_RUN_NOWAIT);
+    clock_sleep(stopped);
+    start = clock_seconds();
+    while (!s.calls && clock_seconds() - start < 10) uv_run(loop, UV_RUN_ONCE);
+    assert_int_equal(s.calls, 1);
+    return s;
+}
+
+static void test_an_answer_that_is_there_counts(void **state)
+{
+    static const char *const args[] = {"compile", NULL};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    struct child *c = child_new(&loop, script, args);
+
+    /* the limit is over when the loop goes on, and the answer is there: more of it than a pipe holds, too */
+    struct seen s = ask_and_stop(&loop, c, "hello", 0.3, 0, 1);
+    assert_int_equal(s.end, CHILD_REPLIED);
+    s = ask_and_stop(&loop, c, "much", 0.3, 0, 1);
+    assert_int_equal(s.end, CHILD_REPLIED);
+    assert_string_equal(s.word, "much");
+    s = ask_and_stop(&loop, c, "hello", 0.01, 0, 0.3);  /* no hold-up, just later than the timer */
+    assert_int_equal(s.end, CHILD_REPLIED);
+    s = ask_and_stop(&loop, c, "exit", 0.3, 0, 1);
+    assert_int_equal(s.end, CHILD_DIED);
+    /* it takes 1 s of 1.6; held up with it, it has what is left of them */
+    s = ask_and_stop(&loop, c, "second", 1.6, 0, 0);
+    assert_int_equal(s.end, CHILD_REPLIED);
+    s = ask_and_stop(&loop, c, "pause", 1.6, 0.1, 1.7);
+    assert_int_equal(s.end, CHILD_REPLIED);
+    /* a child that hangs is killed all the same, and soon */
+    double start = clock_seconds();
+    s = ask_and_stop(&loop, c, "hang", 0.3, 0, 1);
+    assert_int_equal(s.end, CHILD_TIMED_OUT);
+    assert_true(clock_seconds() - start < 3);
+    assert_false(child_alive(c));
+
+    child_free(c);
+    close_loop(&loop);
+}
+
 static void test_a_killed_request_is_not_called_back(void **state)
 {
     static const char *const args[] = {"compile", NULL};
@@ -151,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_end),
+        cmocka_unit_test(test_an_answer_that_is_there_counts),
         cmocka_unit_test(test_a_killed_request_is_not_called_back),
         cmocka_unit_test(test_a_missing_program_is_named),
     };
