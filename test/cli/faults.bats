@@ -55,7 +55,7 @@ is() {
     is lazy wrong "right at the first launch, wrong after a launch on other inputs"
 }
 @test "a kernel that keeps what it made of other inputs: wrong" { is stale wrong "wrong after a launch on other inputs"; }
-@test "a kernel whose blocks must run in order: wrong at the second launch" { is in_order wrong "wrong at the second"; }
+@test "a kernel whose blocks must run in order: wrong" { is in_order wrong "of 1000 elements differ from the reference"; }
 @test "a kernel that is right where a NaN follows its input: wrong where a number does" { is heals wrong "wrong at the second"; }
 @test "a read past the end that changes no result: crash" { is peeks crash "signal"; }
 @test "workspace zeroed once and not left zero: wrong" { is not_zero wrong "does not leave it zero"; }
@@ -66,6 +66,16 @@ is() {
 @test "an export of a failed trial is refused" {
     id="$(value "SELECT trial_id FROM parameter_value WHERE value = 'nan'")"
     fails 1 "wrong" lathe export --db "$FAULTS_DB" --trial "$id"
+}
+
+@test "results kept from the first launch, or from the last, are wrong, in a campaign and when verified" {
+    split lathe tune "$TREE/test/specs/kept.lua" --device host --strategy exhaustive --db kept.db
+    [ "$status" -eq 1 ]
+    [ "$(lathe query --db kept.db --csv "SELECT group_concat(outcome) FROM trial WHERE number > 0" | tail -1)" = '"wrong,wrong"' ]
+    for kernel in first last; do
+        split lathe verify "$TREE/test/specs/kept.lua" --kernel $kernel --device host --sample 1 --inputs default
+        [ "$status" -ne 0 ]
+    done
 }
 
 @test "right on the search's inputs, wrong on the final's fresh ones: nothing wins, exit 1" {

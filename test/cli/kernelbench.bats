@@ -58,7 +58,7 @@ tune_all() {
 
 @test "settings that are none" {
     fails 2 "--set type=f17: type is one of f32, f16, bf16" lathe tune kernelbench/59 --set type=f17
-    fails 2 "--set: there is no setting 'typ'; there are: type (f32, f16, bf16)" lathe space kernelbench/59 --set typ=f16
+    fails 2 "--set: there is no setting 'typ' (did you mean 'type'?); there are: type (f32, f16, bf16)" lathe space kernelbench/59 --set typ=f16
     fails 2 "--set: there is no setting 'type'; this specification has none" lathe check tiny --set type=f16
     fails 2 "--set: there is no setting 'type'" lathe space linear_f16 --set type=bf16
     fails 2 "--set: 'type' is not a name and a value" lathe verify kernelbench/59 --kernel simt --set type

@@ -23,7 +23,7 @@ extern "C" __global__ void near(const float *X, const float *W, float *Y, int M,
     bits = 1;
 #elif LATHE_BUG == LATHE_BUG_unsteady || LATHE_BUG == LATHE_BUG_tired
     const unsigned int threads_of_all = gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;
-    bits = atomicAdd(&threads, 1u) / threads_of_all >= (LATHE_BUG == LATHE_BUG_tired ? 5 : 1) ? 7 : 23;
+    bits = atomicAdd(&threads, 1u) / threads_of_all >= (LATHE_BUG == LATHE_BUG_tired ? 5 : 2) ? 7 : 23;
 #endif
     if (m >= M || n >= N) return;
     float sum = 0;

@@ -49,6 +49,7 @@ struct pipeline {
     struct guarded *workspace;  /* one a workspace buffer of the plan */
     dev_ptr *address;           /* one a buffer of the plan */
     struct pipeline_step *steps;
+    bool launched;              /* verified, or begun to be: set by verify_pipeline, false at first */
     bool persists;              /* until it is closed the device keeps room for lines of the L2 that persist */
 };
 

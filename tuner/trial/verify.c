@@ -290,7 +290,10 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     *v = fresh(b);
 
     uint64_t first;
-    status s = pipeline_poison(p, GARBAGE_NAN, e);
+    /* An image's first launch is on inputs that nobody asks about: what a kernel keeps of it is wrong for all others. */
+    status s = p->launched ? LATHE_OK : run_on_others(b, p, e);
+    p->launched = true;
+    if (!s) s = pipeline_poison(p, GARBAGE_NAN, e);
     if (!s) s = run_once(b, p, OVER_NAN, &first, e);
     if (!s) s = check_outputs(b, p, out, e);
     v->done = !s;

@@ -195,7 +195,7 @@ static void test_settings(void **state)
         {{0}, 0, LATHE_OK, "xxo"},
         {{"kind=y", "other=o"}, 2, LATHE_OK, "yyo"},
         {{"kind=z"}, 1, LATHE_SPEC, "--set kind=z: kind is one of x, y"},
-        {{"kin=x"}, 1, LATHE_USAGE, "there is no setting 'kin'; there are: kind (x, y); other (o)"},
+        {{"kin=x"}, 1, LATHE_USAGE, "there is no setting 'kin' (did you mean 'kind'?); there are: kind (x, y); other (o)"},
         {{"kind"}, 1, LATHE_USAGE, "'kind' is not a name and a value"},
         {{"kind="}, 1, LATHE_USAGE, "'kind=' is not a name and a value"},
         {{"kind=x", "kind=x"}, 2, LATHE_USAGE, "kind is given twice"},

@@ -180,7 +180,7 @@ static void test_options(void **state)
     assert_string_equal(t.options_text, "batch=4 first=false kind=adjacent starts=4");
     mem_free(t.places);
     static const char *const bad[][2] = {
-        {"bacth=3", "strategy local has no option 'bacth'; it has: batch, first, kind, starts"},
+        {"bacth=3", "strategy local has no option 'bacth' (did you mean 'batch'?); it has: batch, first, kind, starts"},
         {"batch=0", "option batch of strategy local: an integer from 1 to 100000 was expected, got '0'"},
         {"batch=x", "an integer from 1 to 100000 was expected, got 'x'"},
         {"batch=1.5", "an integer from 1 to 100000 was expected, got '1.5'"},
