@@ -169,9 +169,6 @@ END
     [ "$(outcomes)" = "ok timeout timeout timeout timeout ok" ]
 }
 
-# compiler COMMAND: the compiler of hold.bash does that where HOLD is `compile`
-compiler() { sed -i "s|touch compiling; sleep 1000|$1|" c++; }
-
 @test "a compile that takes too long: timeout" {
     order "compile never"
     begin --compile-limit 1
@@ -182,7 +179,7 @@ compiler() { sed -i "s|touch compiling; sleep 1000|$1|" c++; }
 }
 
 @test "a compile that needs too much memory costs one trial" {
-    compiler "head -c 2000000000 /dev/zero \| tail; exit 1"
+    compiler "head -c 2000000000 /dev/zero | tail; exit 1"
     order "compile never"
     [ -z "${LATHE_SANITIZE:-}" ] || skip "no limit on memory under the sanitizer"
     begin --compile-memory 600
@@ -192,11 +189,13 @@ compiler() { sed -i "s|touch compiling; sleep 1000|$1|" c++; }
     [[ "$(sql "SELECT reason FROM trial WHERE number = 1")" == *"memory exhausted"* ]]
 }
 
-@test "a compiler that crashes costs one trial" {
-    compiler "kill -SEGV \$\$"
+@test "a compiler that crashes costs one trial, and two tries" {
+    compiler "echo x >>tries; kill -SEGV \$\$"
     order "compile never"
     begin
     ends
     [ "$code" -eq 0 ]
     [ "$(outcomes)" = "compile ok" ]
+    [ "$(wc -l <tries)" -eq 2 ]
+    [[ "$(sql "SELECT reason FROM trial WHERE number = 1")" == "the compiler died: "*"ended with code 139"* ]]
 }

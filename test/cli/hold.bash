@@ -6,11 +6,12 @@ setup() {
     # a compiler that waits where HOLD is "compile", the third value, and says so by a file
     cat >c++ <<'END'
 #!/bin/sh
-case " $* " in *" -DLATHE_HOLD=2 "*) touch compiling; sleep 1000 ;; esac
+case " $* " in *" -DLATHE_HOLD=2 "*) . ./does ;; esac
 PATH=${PATH#*:}
 exec ${LATHE_TEST_CXX:-c++} "$@"
 END
     chmod +x c++
+    compiler "touch compiling; sleep 1000"
     export LATHE_TEST_CXX="${CXX:-}"
     unset CXX
     PATH="$PWD:$PATH"
@@ -35,6 +36,9 @@ return strategy { name = "order", summary = "", run = function(tune)
 end }
 END
 }
+
+# compiler COMMANDS: the compiler does that where HOLD is `compile`
+compiler() { echo "$1" >does; }
 
 # begin OPTION...: the campaign in the background; sets $pid
 begin() {

@@ -16,16 +16,66 @@ load hold
     grep -q "ID=2: crash: killed by signal 9" log
 }
 
-@test "a compile worker that is killed: that trial's outcome, and the campaign goes on" {
+# kill_compiling: kills the compile worker that has a compiler below it
+kill_compiling() {
+    local p
+    for p in $(worker compile); do
+        all="$(descendants "$p")"
+        if [ "$(echo "$all" | wc -l)" -gt 1 ]; then break; fi
+    done
+    kill -KILL "$p"
+}
+
+@test "a compile worker that is killed: its job is compiled again" {
+    compiler "[ -e compiling ] || { touch compiling; sleep 1000; }"
+    order "compile never"
+    LATHE_CACHE="$PWD/cache" begin          # what is made here is not for other tests
+    until_true 60 test -e compiling
+    kill_compiling
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok ok" ]
+    leaves_nothing
+}
+
+@test "a compiler below a worker that is killed: the same" {
+    for victim in driver part; do
+        rm -rf compiling p.db* cache
+        if [ $victim = driver ]; then
+            compiler '[ -e compiling ] || { touch compiling; kill -KILL $$; }'
+        else    # as GCC tells of cc1plus
+            compiler '[ -e compiling ] || { touch compiling; echo "c++: fatal error: Killed signal terminated program cc1plus" >&2; exit 1; }'
+        fi
+        order "compile never"
+        LATHE_CACHE="$PWD/cache" begin
+        ends
+        [ "$code" -eq 0 ]
+        [ -e compiling ]
+        [ "$(outcomes)" = "ok ok" ]
+    done
+}
+
+@test "all compile workers are killed while the problem is set up: it goes on" {
+    compiler '[ -e compiling ] || { touch compiling; sleep 1000; }'
+    sed -i "s|-DLATHE_HOLD=2|-E|" c++
+    order never
+    LATHE_CACHE="$PWD/cache" begin
+    until_true 60 test -e compiling
+    kill -KILL $(worker compile)
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = ok ]
+}
+
+@test "a compile worker that is killed twice: that trial's outcome, and the campaign goes on" {
     order never "compile never never"
     begin
     until_true 60 test -e compiling
     until_true 60 ended 3
-    for p in $(worker compile); do
-        all="$(descendants "$p")"
-        if [ "$(echo "$all" | wc -l)" -gt 1 ]; then break; fi   # the one with a compiler below it
-    done
-    kill -KILL "$p"
+    rm compiling
+    kill_compiling
+    until_true 60 test -e compiling
+    kill_compiling
     ends
     [ "$code" -eq 0 ]
     [ "$(outcomes)" = "ok compile ok ok" ]

@@ -20,22 +20,11 @@ static void on_support(void *ctx, const struct compile_answer *a)
     s->text = mem_strdup(a->text);
 }
 
-static void compile_once(struct campaign *c, const struct compile_job *job, struct support *s)
-{
-    *s = (struct support){0};
-    compile_farm_add(c->farm, job, on_support, s);
-    while (!s->over) uv_run(&c->loop, UV_RUN_ONCE);
-}
-
-/* A compiler that dies may have been killed from outside: it is asked once more. */
 status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e)
 {
-    struct support s;
-    compile_once(c, job, &s);
-    if (s.end == COMPILE_CRASHED) {
-        mem_free(s.text);
-        compile_once(c, job, &s);
-    }
+    struct support s = {0};
+    compile_farm_add(c->farm, job, on_support, &s);
+    while (!s.over) uv_run(&c->loop, UV_RUN_ONCE);
     *image = s.image;
     if (s.end == COMPILE_FAILED)
         err_set(e, LATHE_COMPILER, "%s", s.text);

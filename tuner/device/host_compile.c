@@ -228,7 +228,7 @@ struct job {
     char *source, *expanded, *image;    /* temporary files */
     struct command compiler;
     struct strbuf log;
-    bool refused;
+    bool refused, died;
 };
 
 static void job_open(struct job *j, const struct jit_request *r)
@@ -264,6 +264,12 @@ static status write_source(struct job *j, struct err *e)
     return s;
 }
 
+/* By a signal itself, or a program that it runs: GCC's and Clang's words for that. */
+static bool compiler_died(int code, const char *said)
+{
+    return code > 128 || strstr(said, " signal terminated program ") || strstr(said, "command failed due to signal");
+}
+
 static status run_step(struct job *j, struct command *c, const char *output, const char *input, struct err *e)
 {
     int result = 0;
@@ -273,6 +279,7 @@ static status run_step(struct job *j, struct command *c, const char *output, con
     status s = run(c, &j->log, &result, e);
     if (!s && result) {
         j->refused = true;
+        j->died = compiler_died(result, sb_str(&j->log));
         if (!j->log.len) sb_addf(&j->log, "%s ended with code %d and said nothing\n", c->argv[0], result);
     }
     command_free(c);
@@ -345,6 +352,7 @@ status host_compile(const struct jit_request *r, struct jit_outcome *out, struct
             sb_add(&j.log, "note: on the host, dynamic shared memory is had by LATHE_DYNAMIC_SHARED(name) or "
                            "lathe_host_shared(), not by extern __shared__\n");
         out->ok = !j.refused;
+        out->died = j.died;
         if (j.log.len) out->log = sb_take(&j.log);
     }
     job_close(&j);

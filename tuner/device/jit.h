@@ -19,6 +19,7 @@ struct jit_request {
 
 struct jit_outcome {
     bool ok;
+    bool died;                      /* not ok, and a signal ended the compiler: that may be no fault of the source */
     char *log;                      /* compiler's words, NULL if none; mem_free */
 };
 

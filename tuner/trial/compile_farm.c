@@ -14,6 +14,7 @@ struct job {
     int ndefines;
     char key[HASH_HEX];
     char *image;
+    bool again;                 /* its compiler died once */
     compile_done done;
     void *ctx;
 };
@@ -63,6 +64,22 @@ static void job_end(struct compile_farm *f, struct job *j, enum compile_end end,
     job_free(j);
 }
 
+static void start(struct worker *w, struct job *j);
+
+/* `how` it died. w has a job again, or the job is at its end. */
+static void compiler_died(struct worker *w, struct job *j, const char *how, double seconds)
+{
+    if (!j->again) {
+        j->again = true;
+        child_kill(w->child);
+        start(w, j);
+        return;
+    }
+    char *text = mem_printf("the compiler died: %s", how);
+    job_end(w->farm, j, COMPILE_CRASHED, text, seconds, false);
+    mem_free(text);
+}
+
 static void on_compiled(void *ctx, const struct child_answer *a)
 {
     struct worker *w = ctx;
@@ -74,18 +91,19 @@ static void on_compiled(void *ctx, const struct child_answer *a)
         snprintf(text, sizeof text, "the compiler took longer than %g s", f->limits.seconds);
         job_end(f, j, COMPILE_TIMED_OUT, text, f->limits.seconds, false);
     } else if (a->end == CHILD_DIED) {
-        char *text = mem_printf("the compiler died: %s", a->text);
-        job_end(f, j, COMPILE_CRASHED, text, 0, false);
-        mem_free(text);
+        compiler_died(w, j, a->text, 0);
     } else if (!json_is_true(json_object_get(a->reply, "ok"))) {
         const char *text = json_string_value(json_object_get(a->reply, "error"));
         job_end(f, j, COMPILE_FAILED, text ? text : "the compile worker gave no reason", 0, false);
     } else {
         bool compiled = json_is_true(json_object_get(a->reply, "compiled"));
         const char *log = json_string_value(json_object_get(a->reply, "log"));
+        double seconds = json_number_value(json_object_get(a->reply, "seconds"));
         if (compiled) cache_seal(j->image);
-        job_end(f, j, compiled ? COMPILE_DONE : COMPILE_REFUSED, log ? log : "",
-                json_number_value(json_object_get(a->reply, "seconds")), false);
+        if (json_is_true(json_object_get(a->reply, "died")))
+            compiler_died(w, j, log ? log : "", seconds);
+        else
+            job_end(f, j, compiled ? COMPILE_DONE : COMPILE_REFUSED, log ? log : "", seconds, false);
     }
     pump(f);
 }
@@ -117,22 +135,27 @@ static struct job *queue_take(struct queue *q)
     return j;
 }
 
+static void start(struct worker *w, struct job *j)
+{
+    struct compile_farm *f = w->farm;
+    struct err e = {0};
+    status s = child_start(w->child, &e);
+    json_t *request = s ? NULL : compile_request(f, j);
+    if (!request) {
+        job_end(f, j, COMPILE_FAILED, s ? e.text : "the source is not UTF-8 text", 0, false);
+        return;
+    }
+    w->job = j;
+    child_send(w->child, request, f->limits.seconds, on_compiled, w);
+}
+
 /* Gives every idle worker a job. */
 static void pump(struct compile_farm *f)
 {
     for (int i = 0; i < f->nworkers && f->waiting.first; i++) {
         struct worker *w = &f->workers[i];
         if (w->job) continue;
-        struct job *j = queue_take(&f->waiting);
-        struct err e = {0};
-        status s = child_start(w->child, &e);
-        json_t *request = s ? NULL : compile_request(f, j);
-        if (!request) {
-            job_end(f, j, COMPILE_FAILED, s ? e.text : "the source is not UTF-8 text", 0, false);
-            continue;
-        }
-        w->job = j;
-        child_send(w->child, request, f->limits.seconds, on_compiled, w);
+        start(w, queue_take(&f->waiting));
     }
 }
 
@@ -147,7 +170,7 @@ static void on_idle(uv_idle_t *idle)
 /* --- life --- */
 
 struct waiting {
-    bool over;
+    bool over, died;
     status code;
     struct compile_farm *farm;
     struct err *e;
@@ -157,6 +180,7 @@ static void on_toolchain(void *ctx, const struct child_answer *a)
 {
     struct waiting *w = ctx;
     w->over = true;
+    w->died = a->end == CHILD_DIED;
     const char *toolchain = a->reply ? json_string_value(json_object_get(a->reply, "toolchain")) : NULL;
     const char *error = a->reply ? json_string_value(json_object_get(a->reply, "error")) : a->text;
     if (toolchain)
@@ -168,11 +192,14 @@ static void on_toolchain(void *ctx, const struct child_answer *a)
 static status ask_toolchain(struct compile_farm *f, struct err *e)
 {
     struct child *c = f->workers[0].child;
-    status s = child_start(c, e);
-    if (s) return s;
-    struct waiting w = {.farm = f, .e = e};
-    child_send(c, json_pack("{s:s, s:s}", "op", "toolchain", "arch", f->arch), 60, on_toolchain, &w);
-    while (!w.over) uv_run(f->loop, UV_RUN_ONCE);
+    struct waiting w = {0};
+    for (int i = 0; i < 2 && (i == 0 || (w.code && w.died)); i++) {     /* it may have been killed from outside */
+        status s = child_start(c, e);
+        if (s) return s;
+        w = (struct waiting){.farm = f, .e = e};
+        child_send(c, json_pack("{s:s, s:s}", "op", "toolchain", "arch", f->arch), 60, on_toolchain, &w);
+        while (!w.over) uv_run(f->loop, UV_RUN_ONCE);
+    }
     return w.code;
 }
 

@@ -101,13 +101,13 @@ static json_t *do_compile(const json_t *request)
     double start = clock_seconds();
     status s = jit_compile(&jit, &out, &e);
     json_t *reply = s ? failure(&e)
-                      : json_pack("{s:b, s:b, s:f, s:s%}", "ok", 1, "compiled", out.ok, "seconds",
+                      : json_pack("{s:b, s:b, s:b, s:f, s:s%}", "ok", 1, "compiled", out.ok, "died", out.died, "seconds",
                                   clock_seconds() - start, "log", out.log ? out.log : "",
                                   out.log ? strlen(out.log) : (size_t)0);
     if (!reply) {               /* a log that is not UTF-8 */
         err_set(&e, LATHE_COMPILER, "the compiler's log cannot be read as text");
-        reply = json_pack("{s:b, s:b, s:f, s:s}", "ok", 1, "compiled", out.ok, "seconds", clock_seconds() - start,
-                          "log", e.text);
+        reply = json_pack("{s:b, s:b, s:b, s:f, s:s}", "ok", 1, "compiled", out.ok, "died", out.died, "seconds",
+                          clock_seconds() - start, "log", e.text);
     }
     mem_free(out.log);
     mem_free(defines);
