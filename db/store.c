@@ -78,7 +78,8 @@ status store_intern(struct store *s, enum statement find, enum statement add, co
     if (st || found)
         return st;
     st = store_run(s, add, doing, v, n, e);
-    *id = sqlite3_last_insert_rowid(s->sql.db);
+    if (!st)
+        *id = sqlite3_last_insert_rowid(s->sql.db);
     return st;
 }
 
@@ -339,7 +340,8 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
                               sql_text(sb_str(&restrictions)), sql_text(now), sql_text(c->request),
                               sql_text(sb_str(&coordinator)), sql_text(objective_name(c->objective))),
                    e);
-    *id = sqlite3_last_insert_rowid(s->sql.db);
+    if (!st)
+        *id = sqlite3_last_insert_rowid(s->sql.db);
     sb_free(&size);
     sb_free(&environment);
     sb_free(&tolerance);
@@ -368,14 +370,16 @@ status store_campaign_begin(struct store *s, const struct campaign_record *c, in
     status st = store_begin(s, doing, e);
     if (st)
         return st;
-    st = add_campaign(s, c, now, id, e);
+    int64_t added = 0;
+    st = add_campaign(s, c, now, &added, e);
     if (!st)
         st = store_run(s, STATEMENT_meta_set, doing,
                        SQL_VALUES(sql_text("written_by"), sql_text(or_empty(c->tool_version))), e);
     st = store_finish(s, st, doing, e);
     if (!st) {
+        *id = added;
         s->sourced = NULL;              /* of another problem */
-        s->campaign = *id;
+        s->campaign = added;
         s->campaign_began = clock_seconds();
         s->told_elapsed = false;
     }

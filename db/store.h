@@ -38,6 +38,7 @@ struct campaign_record {
     const char *size;                   /* as text, of a problem without dimensions; NULL: the problem's */
     const json_t *dims;                 /* what `size` means: {name: n}; NULL: the problem's */
 };
+/* *id is set when it is recorded, and else left as it was. */
 status store_campaign_begin(struct store *s, const struct campaign_record *c, int64_t *id, struct err *e);
 /* Something that its numbers must be taken with; added to what was noted before. */
 status store_campaign_note(struct store *s, int64_t id, const char *note, struct err *e);

@@ -107,7 +107,11 @@ status store_trial_begin(struct store *s, const struct trial_record *t, int64_t 
     status st = store_begin(s, doing, e);
     if (st)
         return st;
-    return store_finish(s, add_trial(s, t, id, e), doing, e);
+    int64_t added = 0;
+    st = store_finish(s, add_trial(s, t, &added, e), doing, e);
+    if (!st)
+        *id = added;
+    return st;
 }
 
 /* NULL where the device tells nothing. */

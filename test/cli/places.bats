@@ -29,6 +29,29 @@ images() { find "$1" -name '*.image' | wc -l; }
     [ "$(sqlite3 x.db "PRAGMA integrity_check")" = ok ]
 }
 
+@test "a database that is full before the campaign is recorded: nothing is said to be kept" {
+    "$LATHE_BIN" tune tiny $RUN --quiet --db warm.db >warm.out
+    local none=0 size
+    for size in 232 264 296 328 360 392; do
+        rm -f code
+        on_disk size=${size}k "
+            '$LATHE_BIN' tune tiny $RUN --quiet --db disk/x.db >out 2>&1; echo \$? >code
+            '$LATHE_BIN' show --db disk/x.db >show.out 2>&1; true"
+        echo "$size:"; cat out code show.out
+        [ "$(cat code)" -eq 6 ] || continue
+        # a baseline or a trial of it is in the table, or nothing is said to be kept
+        if grep -q "what was measured is kept: campaign 1" out; then
+            grep -q "^ *1 .* [0-9.]*$" show.out
+        else
+            none=$((none + 1))
+            not grep -q "what was measured" out
+            not grep -q "^ *1 .* [0-9.]*$" show.out
+        fi
+        if grep -q "campaign 1" out; then grep -q "^ *1 " show.out; else not grep -q "^ *1 " show.out; fi
+    done
+    [ $none -gt 1 ]
+}
+
 @test "a database that becomes full in the middle of a campaign" {
     cp -r "$TREE/test/cli/kernels/tiny" own
     sed -i -e 's/{ 32, 64, 128 }/(function() local t = {} for i = 1, 256 do t[i] = i end return t end)()/' \

@@ -262,6 +262,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     if (!s) s = run_all(c, out, e);
     out->id = c->id;
     out->interrupted = c->interrupted;
+    out->measured = c->progress.trials || c->nmeasured_baselines;
     bool nothing = !s && !c->interrupted && !out->winner_trial;
     bool gone = false;
     if (s && c->id && !r->resumed) {    /* refused before its first trial */

@@ -102,6 +102,7 @@ struct campaign_summary {
     int64_t id;
     int64_t winner_trial;           /* 0: none; a replay without a database: its number */
     bool interrupted;
+    bool measured;                  /* a trial or a baseline has ended */
     struct campaign_progress progress;  /* of a replay, at its end; device is NULL */
 };
 

@@ -368,6 +368,7 @@ status campaign_replay(const struct campaign_request *r, struct campaign_summary
     out->id = c.id;
     out->winner_trial = c.best_trial;
     out->interrupted = totals.end == REPLAY_STOPPED;
+    out->measured = c.progress.trials;
     out->progress = c.progress;
     out->progress.device = NULL;                    /* lives no longer than this */
     if (!s && !c.best_trial && !out->interrupted)

@@ -208,7 +208,8 @@ static status conclude(const struct tune_args *args, status s, const struct camp
     struct err failure = *e, unwritten = {0};
     if (args->json)
         tune_events_failure(summary->id, &failure, &unwritten);
-    return err_set(e, s, "%.1500s\nwhat was measured is kept: campaign %lld of %.300s", failure.text, id, args->db);
+    return err_set(e, s, "%.1500s\n%s: campaign %lld of %.300s", failure.text,
+                   summary->measured ? "what was measured is kept" : "nothing was measured before that", id, args->db);
 }
 
 /* Devices of unlike kinds: a campaign of each, one after the other, since a kind's compilers and launches would be in

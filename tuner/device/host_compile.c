@@ -265,9 +265,9 @@ static status write_source(struct job *j, struct err *e)
 }
 
 /* By a signal itself, or a program that it runs: GCC's and Clang's words for that. */
-static bool compiler_died(int code, const char *said)
+static bool compiler_died(int result, const char *said)
 {
-    return code > 128 || strstr(said, " signal terminated program ") || strstr(said, "command failed due to signal");
+    return result > 128 || strstr(said, " signal terminated program ") || strstr(said, "command failed due to signal");
 }
 
 static status run_step(struct job *j, struct command *c, const char *output, const char *input, struct err *e)

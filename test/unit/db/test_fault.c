@@ -173,8 +173,13 @@ static status short_campaign(const char *path, struct told *told, struct err *e)
     status st = store_open(path, 0, &s, e);
     if (!st && !(st = store_campaign_begin(s, &c, &campaign, e)))
         told->campaigns++;
+    else
+        assert_int_equal(campaign, 0);  /* what is not recorded has no number */
     for (int n = 1; !st && n <= 2; n++) {
+        int64_t before = id;
         st = begin_trial(s, problem, &target, campaign, n, TILE, NULL, &id, e);
+        if (st)
+            assert_int_equal(id, before);
         if (!st && !(st = store_trial_end(s, id, &r, e)))
             told->trials++;
     }
