@@ -34,7 +34,7 @@ struct query_filter {
     int64_t trial;                      /* 0: any */
     int top;                            /* 0: all */
     enum query_objective objective;     /* query_best: what to rank by */
-    bool code;                          /* only what a kernel's source is known of: nothing imported or replayed */
+    bool measured;                      /* only what was measured here: nothing imported or replayed */
     unsigned axes;                      /* query_front: which figures, bits 1 << enum query_axis; 0: time and error */
 };
 
@@ -73,7 +73,8 @@ status query_campaigns(struct query *q, json_t **out, struct err *e);
  * kernel, phase, count, first_ms, least, most, last}] (of a baseline timed again; shares of its first time), trials [trial]
  * in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
-/* The newest campaign; one that failed before its first trial only where there is no other. LATHE_NOTHING: there is none. */
+/* The newest campaign that was measured here, not imported or replayed; one that failed before its first trial only where
+ * there is no other. LATHE_NOTHING: there is none. */
 status query_newest(struct query *q, int64_t *id, struct err *e);
 /* The same, but `trials` is how many: a campaign may have a million. */
 status query_campaign_summary(struct query *q, int64_t id, json_t **out, struct err *e);
@@ -105,12 +106,14 @@ status query_neighbours(struct query *q, const struct query_neighbours *asked, j
  * tool_version, baselines [trial], samples. */
 status query_provenance(struct query *q, int64_t trial, json_t **out, struct err *e);
 
-/* The best verified candidates of kernels of these names, in campaigns of whatever problem, size and device. */
+/* The best verified candidates of kernels of these names, in campaigns of whatever problem, size and device; of what was
+ * imported none, since nothing of it was verified. */
 struct query_earlier {
     const char *const *kernels;
     int nkernels;
     int campaigns;                      /* at most that many: the newest that have any */
     int top;                            /* at most that many of each campaign and kernel */
+    bool replayed;                      /* of campaigns that were replays too */
 };
 /* An array, newest campaign first, then in the order of `kernels`, then best first: campaign, problem, size {dim: n},
  * device, kernel, configuration {name: value}, score_ms (what query_best ranks by). */

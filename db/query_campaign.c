@@ -201,9 +201,15 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
 
 static status newest_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
-    int64_t id;
-    status s = query_find_campaign(q, 0, &id, e);
-    *out = s ? NULL : json_integer(id);
+    sqlite3_stmt *st;
+    bool row = false;
+    status s = query_ask(q, QUESTION_campaign_measured, NULL, 0, &st, e);
+    if (!s)
+        s = query_step(q, st, &row, e);
+    if (!s && !row)
+        s = err_set(e, LATHE_NOTHING, "%s: nothing was measured here yet: run `lathe tune`", q->sql.path);
+    *out = s ? NULL : json_integer(sqlite3_column_int64(st, 0));
+    sqlite3_reset(st);
     return s;
 }
 

@@ -8,7 +8,7 @@
 
 static const char CAMPAIGNS[] = "SELECT c.id, p.name, d.name, c.kernels FROM campaign c "
                                 "JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
-                                "ORDER BY c.id DESC";
+                                "WHERE " QUERY_MEASURED " OR ?1 AND d.kind = 'replay' ORDER BY c.id DESC";
 static const char TRIALS[] = "SELECT t.id, t.score_ms FROM trial t INDEXED BY trial_campaign_score "
                              "WHERE t.campaign_id = ?1 AND t.kernel = ?2 AND t.score_ms IS NOT NULL "
                              "ORDER BY t.score_ms, t.time_ms, t.id LIMIT ?3";
@@ -69,6 +69,8 @@ static status earlier_body(struct query *q, const void *args, json_t **out, stru
     status s = sql_prepare(&q->sql, CAMPAIGNS, &campaigns, e);
     if (!s)
         s = sql_prepare(&q->sql, TRIALS, &trials, e);
+    if (!s)
+        s = sql_bind(&q->sql, campaigns, SQL_VALUES(sql_int(wanted->replayed)), e);
     for (int n = 0; !s && n < wanted->campaigns && !(s = query_step(q, campaigns, &row, e)) && row;) {
         size_t before = json_array_size(list);
         s = add_campaign(q, campaigns, trials, wanted, list, e);

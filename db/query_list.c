@@ -78,11 +78,11 @@ static status make_statement(const struct query_filter *f, const struct listing 
         sb_add(sql, " AND t.kernel = ?");
         bind(b, sql_text(f->kernel));
     }
-    if (f->code || f->problem || f->device || f->ndims > 0 || f->ntolerances > 0 || f->inputs) {
+    if (f->measured || f->problem || f->device || f->ndims > 0 || f->ntolerances > 0 || f->inputs) {
         sb_add(sql, " AND t.campaign_id IN (SELECT c.id FROM campaign c JOIN problem p ON p.id = c.problem_id "
                     "JOIN device d ON d.id = c.device_id WHERE true");
-        if (f->code)
-            sb_add(sql, " AND d.kind NOT IN ('imported', 'replay')");
+        if (f->measured)
+            sb_add(sql, " AND " QUERY_MEASURED);
         if (f->problem) {
             sb_add(sql, " AND p.name = ?");
             bind(b, sql_text(f->problem));

@@ -6,6 +6,9 @@
 #include "db/sqlite_util.h"
 #include <sys/stat.h>
 
+/* Of a device d: what ran on it was measured here, not recorded elsewhere. */
+#define QUERY_MEASURED "d.kind NOT IN ('imported', 'replay')"
+
 /* The fixed statements, prepared when first used. */
 #define QUESTION_TABLE(X)                                                                                              \
     X(trial, NULL) /* query_trial.c makes its text from the table of keys */                                           \
@@ -14,6 +17,9 @@
     X(campaign_ids, "SELECT id FROM campaign ORDER BY id")                                                             \
     X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY state = 'failed' AND NOT EXISTS "    \
                      "(SELECT 1 FROM trial t WHERE t.campaign_id = campaign.id), id DESC LIMIT 1")                     \
+    X(campaign_measured, "SELECT c.id FROM campaign c JOIN device d ON d.id = c.device_id WHERE " QUERY_MEASURED         \
+                         " ORDER BY c.state = 'failed' AND NOT EXISTS (SELECT 1 FROM trial t WHERE t.campaign_id = "   \
+                         "c.id), c.id DESC LIMIT 1")                                                                   \
     X(campaign, NULL) /* query_campaign.c */                                                                           \
     X(objective, "SELECT objective FROM campaign WHERE id = ?1")                                                       \
     X(coordinator, "SELECT coordinator FROM campaign WHERE id = ?1")                                                   \

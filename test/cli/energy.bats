@@ -83,8 +83,8 @@ counter() {
     fails 2 "--objective: nothing is run where a recording is replayed" lathe tune --objective energy --db none \
         --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
     lathe tune tiny $RUN --db t.db --quiet >/dev/null
-    fails 1 "no energy is known of what there is in t.db" lathe best --pareto time,energy --db t.db
-    fails 1 "no energy is known of what there is in t.db" lathe best --objective energy --db t.db
+    fails 1 "no energy is known of what was measured in t.db" lathe best --pareto time,energy --db t.db
+    fails 1 "no energy is known of what was measured in t.db" lathe best --objective energy --db t.db
     gzip -dc "$TREE/test/data/linear-h200.db.gz" >old.db
     fails 2 "recorded no energy yet" lathe best --objective energy --db old.db
     fails 2 "recorded no energy yet" lathe best --pareto time,energy --db old.db

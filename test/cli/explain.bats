@@ -71,7 +71,7 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
 @test "explain: an imported trial, without its launches, with its neighbours" {
     printf 'a,b,time_ms\n1,1,2\n1,2,1\n2,1,4\n2,2,3\n' >table.csv
     lathe import table.csv
-    split lathe explain
+    split lathe explain 2
     [ "$status" -eq 0 ]
     [[ "$out" == "trial 2 of campaign 1: "*"resources
   not known"*"2 differ in one parameter, 0 of them faster"* ]]

@@ -34,7 +34,7 @@ rows() {
 
 @test "an imported campaign answers what others do" {
     lathe import "$PNPOLY"
-    split lathe best --top 1
+    split lathe best --campaign 1 --top 1
     [[ "$out" == *"recorded, not verified here"*" 8.7142 "* || "$out" == *"recorded, not verified here"*" 8.714 "* ]]
     [[ "$out" != *warning* ]]
     split lathe show 1
@@ -67,8 +67,42 @@ rows() {
     lathe export -o winner.cu
     lathe export --campaign 1 -o named.cu
     cmp winner.cu named.cu
-    lathe best --device host --json >best
-    [ "$(json best "(SELECT count(*) FROM json_each(j) WHERE value ->> 'device_kind' <> 'host')")" = 0 ]
+}
+
+@test "what was imported or replayed stands among measured times nowhere, unless it is asked for" {
+    lathe tune tiny --device host --trials 12 --strategy exhaustive --top 0
+    printf 'A,time_ms,energy_mj,kernel\n1,1e-9,1e-9,plain\n2,2e-9,1e-9,plain\n' >fast.csv
+    lathe import fast.csv
+    lathe tune --device replay:fast.csv --strategy random --trials 5
+    sqlite3 lathe.db "UPDATE trial SET energy_mj = 3 WHERE campaign_id = 1"
+    [ "$(value lathe.db "SELECT group_concat(kind) FROM device")" = host,imported,replay ]
+    for asked in "" --front "--pareto time,energy" "--objective energy" "--device host"; do
+        lathe best $asked --json >best
+        [ "$(json best "(SELECT group_concat(DISTINCT value ->> 'device_kind') FROM json_each(j))")" = host ]
+    done
+    for asked in "--campaign 2" "--device imported" "--campaign 2 --objective energy" "--campaign 2 --pareto time,energy" "--campaign 3" "--device replay"; do
+        split lathe best $asked
+        [ "$status" -eq 0 ]
+        [[ "$out" == *"recorded, not verified here"* ]]
+    done
+    split lathe explain
+    [[ "$out" == "trial "*" of campaign 1: plain, tiny on "* ]]
+    split lathe explain "$(value lathe.db "SELECT min(id) FROM trial WHERE campaign_id = 2")"
+    [[ "$out" == *" of campaign 2: "* ]]
+    # strategies are told of what was verified
+    lathe tune tiny --device host --trials 2 --strategy transfer --top 0
+    [ "$(value lathe.db "SELECT group_concat(DISTINCT value ->> 'campaign') FROM campaign, json_each(request, '$.earlier') WHERE campaign.id = 4")" = 1 ]
+}
+
+@test "where there is nothing else, it is said how to see what was imported" {
+    lathe import "$DATA/small/t4.json"
+    for asked in "" --front "--kernel t4"; do
+        fails 1 "was measured here: what there is was imported or replayed, not verified" lathe best $asked
+        [[ "$errors" == *"\`lathe best --campaign 1\` lists it"* ]]
+    done
+    fails 1 "nothing was measured here yet" lathe explain
+    split lathe best --campaign 1
+    [[ "$out" == *"recorded, not verified here"* ]]
 }
 
 @test "import, export, import: every row is the same, by each format" {

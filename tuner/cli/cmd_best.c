@@ -103,8 +103,9 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
                                       "`lathe best` lists them, `lathe show` says more");
     } else if (s == LATHE_OK && (f.axes & 1u << QUERY_AXIS_energy || f.objective == QUERY_ENERGY) &&
                json_array_size(best) == 0) {
-        s = err_set(e, LATHE_NOTHING, "no energy is known of what there is in %.300s\n`lathe tune --objective energy` measures "
-                                      "it where the device tells it", args->selection.db);
+        s = err_set(e, LATHE_NOTHING, "no energy is known of what was %s in %.300s\n"
+                                      "`lathe tune --objective energy` measures it where the device tells it",
+                    f.measured ? "measured" : "asked for", args->selection.db);
     } else if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0)) {
         s = selection_nothing(&args->selection, q, e);
     } else if (s == LATHE_OK && args->json) {
@@ -129,7 +130,9 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_best = {
     .name = "best",
     .summary = "lists the best verified configurations in the database",
-    .details = "Only configurations whose results were verified are listed. Those that were in their campaign's final "
+    .details = "Only configurations whose results were verified are listed; what was imported or replayed, so that nothing "
+               "of it was verified here, where --campaign or --device names it, and it is said then. Those that were in their "
+               "campaign's final "
                "are ranked by its cold time, the others by the time of their trial. 'error' is the relative Frobenius "
                "error against double precision, 'speed-up' the first baseline's time over this one's. --front compares "
                "the times of trials ('time ms'), since what is inaccurate is in no final.",

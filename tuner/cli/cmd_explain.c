@@ -21,7 +21,7 @@ struct explain_args {
 #define AT(member) .offset = offsetof(struct explain_args, member)
 static const struct option_row explain_options[] = {
     {"TRIAL", .kind = OPTION_WANTED, AT(trial),
-     .help = "a trial's number; without it, the best of the newest campaign"},
+     .help = "a trial's number; without it, the best of the newest campaign that was measured here"},
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "10", .min = 1, .help = "so many neighbours"},
     OPTION_DB(struct explain_args, db),
     {"json", .kind = OPTION_FLAG, AT(json), .help = "everything as JSON, all neighbours"},

@@ -131,8 +131,9 @@ const struct command command_import = {
     .summary = "takes results of other tuners into the database, as campaigns",
     .details =
         "Each FILE becomes a campaign whose device has the recorded one's name with \"(imported)\", so that its figures never "
-        "stand among measured ones. `best`, `show`, `report`, `query`, `compare` and replays take it like any other; it "
-        "cannot be exported as code or resumed, since no kernel's source came with it. All files are imported, or none.\n\n"
+        "stand among measured ones: `best` leaves it out unless --campaign or --device names it, and strategies are not "
+        "told of it. `show`, `report`, `query`, `compare` and replays take it like any other; it cannot be exported as "
+        "code or resumed, since no kernel's source came with it. All files are imported, or none.\n\n"
         "A CSV has a line of names, then a line a configuration: a column a parameter, and time_ms (or time_s, time_us, time_ns), "
         "outcome, reason, samples_ms, compile_seconds and others as docs/export.md lists them. `lathe export --campaign N --format "
         "t4`, kernel-tuner or csv writes what can be imported again.",

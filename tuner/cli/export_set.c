@@ -104,12 +104,8 @@ static status find_trials(struct export_set *set, struct query *q, const struct 
         struct query_filter f;
         json_t *best = NULL;
         s = selection_filter(sel, &f, e);
-        for (int code = !sel->campaign && !sel->device; code >= 0 && s == LATHE_OK && !json_array_size(best); code--) {
-            json_decref(best);
-            best = NULL;
-            f.code = code;      /* as export_choose */
-            s = query_best(q, &f, &best, e);
-        }
+        if (s == LATHE_OK)
+            s = export_query_best(q, &f, &best, e);
         if (s == LATHE_OK)
             s = same_operator(best, e);
         if (s == LATHE_OK)

@@ -61,6 +61,17 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
     return s;
 }
 
+status export_query_best(struct query *q, struct query_filter *f, json_t **best, struct err *e)
+{
+    status s = query_best(q, f, best, e);
+    if (s != LATHE_OK || !f->measured || json_array_size(*best))
+        return s;
+    json_decref(*best);
+    *best = NULL;
+    f->measured = false;
+    return query_best(q, f, best, e);
+}
+
 status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, struct err *e)
 {
     if (trial) {
@@ -78,12 +89,7 @@ status export_choose(struct query *q, const struct selection *sel, int64_t trial
         return s;
     f.top = 1;
     json_t *best = NULL;
-    for (int code = !sel->campaign && !sel->device; code >= 0 && s == LATHE_OK && !json_array_size(best); code--) {
-        json_decref(best);
-        best = NULL;
-        f.code = code; /* what was recorded elsewhere if there is nothing else: it is said why that is no code */
-        s = query_best(q, &f, &best, e);
-    }
+    s = export_query_best(q, &f, &best, e);
     if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
         s = selection_nothing(sel, q, e);
     else if (s == LATHE_OK)

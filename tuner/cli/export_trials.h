@@ -18,6 +18,10 @@ struct export_trial {
  * that were verified to different tolerances or on different inputs, so that the user has not chosen. */
 status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, struct err *e);
 
+/* query_best; where the filter wants what was measured here and there is none, *f no longer does: of what was recorded
+ * elsewhere it is said later why that is no code. */
+status export_query_best(struct query *q, struct query_filter *f, json_t **best, struct err *e);
+
 /* LATHE_NOTHING where there is no such trial, or it is not verified, or may not win. name: of the launcher, borrowed;
  * NULL: the usual one. db: for messages. Close it if this succeeds. */
 status export_trial_open(struct query *q, int64_t id, const char *db, const char *name, struct export_trial *out,

@@ -139,7 +139,10 @@ static void size_cell(struct table *t, const json_t *row)
 static void tolerance_cell(struct table *t, const json_t *row)
 {
     struct strbuf b = {0};
-    report_tolerance(&b, json_object_get(row, "tolerance"));
+    if (report_is_recorded(row))
+        sb_add(&b, "not verified here");
+    else
+        report_tolerance(&b, json_object_get(row, "tolerance"));
     table_cell(t, sb_str(&b));
     sb_free(&b);
 }

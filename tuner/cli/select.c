@@ -23,6 +23,7 @@ status selection_filter(const struct selection *s, struct query_filter *out, str
         .ntolerances = s->tolerances.count,
         .inputs = s->inputs,
         .campaign = s->campaign,
+        .measured = !s->campaign && !s->device,
     };
     return LATHE_OK;
 }
@@ -101,6 +102,25 @@ static void suggest(struct strbuf *b, const struct selection *s, struct query *q
     json_decref(rows);
 }
 
+/* LATHE_OK: what there is was not all recorded elsewhere. */
+static status only_recorded(const struct selection *s, struct query *q, const char *wanted, struct err *e)
+{
+    struct query_filter f;
+    json_t *best = NULL;
+    status st = selection_filter(s, &f, e);
+    bool asked = f.measured;
+    f.measured = false;
+    f.top = 1;
+    if (st == LATHE_OK && asked)
+        st = query_best(q, &f, &best, e);
+    if (st == LATHE_OK && json_array_size(best))
+        st = err_set(e, LATHE_NOTHING, "nothing%s%.500s in %.300s was measured here: what there is was imported or "
+                                       "replayed, not verified\n`lathe best --campaign %lld` lists it", *wanted ? " for" : "", wanted, s->db,
+                     (long long)tree_int(json_array_get(best, 0), "campaign"));
+    json_decref(best);
+    return st;
+}
+
 status selection_nothing(const struct selection *s, struct query *q, struct err *e)
 {
     struct strbuf wanted = {0}, existing = {0}, near = {0};
@@ -115,7 +135,9 @@ status selection_nothing(const struct selection *s, struct query *q, struct err 
     if (s->campaign)
         sb_addf(&wanted, " --campaign %lld", (long long)s->campaign);
     json_t *campaigns = NULL;
-    status st = query_campaigns(q, &campaigns, e);
+    status st = only_recorded(s, q, sb_str(&wanted), e);
+    if (st == LATHE_OK)
+        st = query_campaigns(q, &campaigns, e);
     if (st == LATHE_OK) {
         list_existing(&existing, campaigns);
         suggest(&near, s, q, campaigns);

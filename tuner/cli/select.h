@@ -36,10 +36,12 @@ struct selection {
      .help = "of this campaign only"},                                                                                 \
     OPTION_DB(type, member.db)
 
-/* The filter borrows from s. LATHE_USAGE: there is no such class of inputs. */
+/* The filter borrows from s; what was imported or replayed passes it only where a campaign or device is named.
+ * LATHE_USAGE: there is no such class of inputs. */
 status selection_filter(const struct selection *s, struct query_filter *out, struct err *e);
 
-/* For when nothing was found: LATHE_NOTHING, which says what was looked for and what the database has. */
+/* For when nothing was found: LATHE_NOTHING, which says what was looked for and what the database has (of what
+ * was recorded elsewhere: how to see it). */
 status selection_nothing(const struct selection *s, struct query *q, struct err *e);
 
 #endif

@@ -142,6 +142,45 @@ static void test_ties(void **state)
     query_close(q);
 }
 
+/* What was recorded elsewhere is faster, newer, and left out where only what was measured here is asked for. */
+static void test_measured(void **state)
+{
+    static const char *const kinds[] = {"imported", "replay"};
+    const char *path = in_folder("measured.db");
+    struct store *s = NULL;
+    struct campaign_record c = toy_campaign(problem, &target);
+    struct target elsewhere = target;
+    int64_t campaign, newest;
+    assert_ok(store_open(path, 1, &s, e));
+    for (int i = 0; i < 3; i++) {
+        snprintf(elsewhere.device, sizeof elsewhere.device, "%s", i ? kinds[i - 1] : "cuda:0");
+        snprintf(elsewhere.name, sizeof elsewhere.name, "Toy GPU%s", i ? " elsewhere" : "");
+        c.target = &elsewhere;
+        assert_ok(store_campaign_begin(s, &c, &campaign, e));
+        put_trial(s, problem, &elsewhere, campaign, 1, TILE, (config_choice[]){0, 0, 0, 0}, 3 - i);
+        if (!i) {
+            struct query *empty = open_query(path);
+            assert_ok(query_newest(empty, &newest, e));
+            query_close(empty);
+        }
+    }
+    store_close(s);
+    struct query *q = open_query(path);
+    json_t *list;
+    assert_ok(query_best(q, &(struct query_filter){.measured = true}, &list, e));
+    assert_ids(list, "1");
+    json_decref(list);
+    assert_ok(query_front(q, &(struct query_filter){.measured = true, .axes = 1u << QUERY_AXIS_time}, &list, e));
+    assert_ids(list, "1");
+    json_decref(list);
+    assert_ok(query_best(q, &(struct query_filter){0}, &list, e));
+    assert_ids(list, "3 2 1");
+    json_decref(list);
+    assert_ok(query_newest(q, &newest, e));
+    assert_int_equal(newest, 1);
+    query_close(q);
+}
+
 static void test_campaigns(void **state)
 {
     struct query *q = open_query(db);
@@ -425,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_best_order),
         cmocka_unit_test(test_bad_dims),
         cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_measured),
         cmocka_unit_test(test_front),
         cmocka_unit_test(test_campaigns),
         cmocka_unit_test(test_campaign),

@@ -96,6 +96,32 @@ static void test_damage(void **state)
     query_close(q);
 }
 
+/* Of what was imported nothing was verified; what was replayed is told to replays. */
+static void test_recorded(void **state)
+{
+    static const char *const kinds[] = {"cuda:0", "imported", "replay"};
+    const char *path = in_folder("recorded.db");
+    struct store *s = NULL;
+    struct campaign_record c = toy_campaign(problem, &target);
+    struct target device = target;
+    int64_t campaign;
+    assert_ok(store_open(path, 1, &s, e));
+    for (int i = 0; i < 3; i++) {
+        snprintf(device.device, sizeof device.device, "%s", kinds[i]);
+        snprintf(device.name, sizeof device.name, "Toy GPU (%s)", kinds[i]);
+        c.target = &device;
+        assert_ok(store_campaign_begin(s, &c, &campaign, e));
+        put_trial(s, problem, &device, campaign, 1, TILE, NULL, 8 >> i);
+    }
+    store_close(s);
+    assert_rows(earlier(path, tile, 1, 10, 10), "1 tile 8");
+    struct query *q = open_query(path);
+    json_t *list = NULL;
+    assert_ok(query_earlier(q, &(struct query_earlier){tile, 1, 10, 10, .replayed = true}, &list, e));
+    assert_rows(list, "3 tile 2; 1 tile 8");
+    query_close(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_how_many),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_recorded),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
