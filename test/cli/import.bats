@@ -214,7 +214,14 @@ rows() {
 @test "options of an export that a campaign has no use for are refused; the nearest format is named" {
     lathe import "$DATA/small/t4.json"
     fails 2 "--trial: --format t4 writes all trials of a campaign" lathe export --format t4 --trial 1
-    fails 2 "--problem: --format csv" lathe export --format csv --problem x
+    local -A given=([problem]=x [size]=M=1 [device]=host [tolerance]=rtol=1 [inputs]=wide [trial]=1 [name]=x)
+    for format in t4 kernel-tuner csv; do
+        for option in "${!given[@]}"; do
+            fails 2 "--$option: --format $format writes all trials of a campaign" lathe export --format $format --$option "${given[$option]}"
+        done
+        fails 2 "--into-database: --format $format writes" lathe export --format $format --into-database -o out
+        [ ! -e out ]
+    done
     fails 2 "did you mean 'kernel-tuner'?" lathe export --format kernel-tunr
     fails 2 "did you mean 'csv'?" lathe recording "$PNPOLY" --format cvs
     fails 1 "there is no campaign 7" lathe export --format t4 --campaign 7

@@ -168,7 +168,8 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
     bool driver = strcmp(args->format, "c") == 0, bundle = strcmp(args->format, "bundle") == 0;
     int form = export_form(args->format);
     if (form >= 0)
-        return export_campaign(&args->selection, args->trial, args->name, (enum recording_form)form, args->output, e);
+        return export_campaign(&args->selection, args->trial, args->name, args->into_database,
+                               (enum recording_form)form, args->output, e);
     make_function make = driver || bundle ? NULL : find_format(args->format, e);
     if (!driver && !bundle && !make)
         return LATHE_USAGE;

@@ -13,14 +13,15 @@ int export_form(const char *format)
     return -1;
 }
 
-static status check_options(const struct selection *sel, int64_t trial, const char *name, enum recording_form form,
-                            struct err *e)
+static status check_options(const struct selection *sel, int64_t trial, const char *name, bool into_database,
+                            enum recording_form form, struct err *e)
 {
     const struct {
         const char *option;
         bool given;
     } wrong[] = {{"trial", trial != 0},
                  {"name", name != NULL},
+                 {"into-database", into_database},
                  {"problem", sel->problem != NULL},
                  {"size", sel->sizes.count > 0},
                  {"device", sel->device != NULL},
@@ -50,12 +51,12 @@ static void tell(const struct recording *r, int64_t campaign, const char *output
     sb_free(&clean);
 }
 
-status export_campaign(const struct selection *sel, int64_t trial, const char *name, enum recording_form form,
-                       const char *output, struct err *e)
+status export_campaign(const struct selection *sel, int64_t trial, const char *name, bool into_database,
+                       enum recording_form form, const char *output, struct err *e)
 {
     struct recording *r = NULL;
     struct strbuf text = {0};
-    status s = check_options(sel, trial, name, form, e);
+    status s = check_options(sel, trial, name, into_database, form, e);
     if (s == LATHE_OK)
         s = recording_of_campaign(sel->db, sel->campaign, sel->kernel, &r, e);
     if (s == LATHE_OK && output && strcmp(output, "-") != 0) {

@@ -8,8 +8,9 @@
 /* The names of the forms: "t4", ...; -1: none of them. */
 int export_form(const char *format);
 /* The selection's campaign, default the newest, and kernel, default the only one; the rest of the selection, trial and
- * name must be empty: LATHE_USAGE. output: NULL and "-" are standard output. */
-status export_campaign(const struct selection *sel, int64_t trial, const char *name, enum recording_form form,
+ * name must be empty, and into_database false: LATHE_USAGE. output: NULL and "-" are standard output. */
+status export_campaign(const struct selection *sel, int64_t trial, const char *name, bool into_database,
+                       enum recording_form form,
                        const char *output, struct err *e);
 
 #endif
