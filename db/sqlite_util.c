@@ -12,39 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at s (n bytes are left), 0 if there is none. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-    size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 0;
-    if (s[0] >= 0xf0 && s[0] < 0xf5)
-        len = 4;
-    if (len == 0 || len > n)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90);
-    return overlong || outside ? 0 : len;
-}
-
-void utf8_clean(struct strbuf *b, const char *text, size_t n)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t done = 0, i = 0;
-    while (i < n) {
-        size_t len = utf8_length(s + i, n - i);
-        if (len) {
-            i += len;
-            continue;
-        }
-        sb_addn(b, text + done, i - done);
-        sb_add(b, "\xef\xbf\xbd");
-        done = ++i;
-    }
-    sb_addn(b, text + done, n - done);
-}
-
 /* The name SQLite opens: a URI when the file is taken as immutable, else a path it cannot take for anything else. */
 static char *sqlite_name(const char *path, bool immutable)
 {

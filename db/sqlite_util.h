@@ -84,7 +84,4 @@ status sql_exec(const struct sql *c, const char *text, const char *doing, struct
 /* Ends a transaction that failed, if one is open. Never fails: SQLite has then already ended it. */
 void sql_rollback(const struct sql *c);
 
-/* text of n bytes made valid UTF-8: each byte that is no part of it becomes U+FFFD. */
-void utf8_clean(struct strbuf *b, const char *text, size_t n);
-
 #endif

@@ -187,8 +187,70 @@ rows() {
     fails 2 "block size" lathe import name.json
     fails 7 "nothing" lathe import nothing
     fails 7 "No such file" lathe import absent.json
-    [ ! -e lathe.db ] || [ "$(value lathe.db "SELECT count(*) FROM campaign")" = 0 ]
+    fails 2 "block size" lathe import "$PNPOLY" name.json
+    [ ! -e lathe.db ]
     fails 2 "FILE is missing" lathe import
+}
+
+@test "a file whose name is no UTF-8 is imported, and its name made so" {
+    local name=$'bad\xff.csv'
+    printf 'A,time_ms\n1,2\n2,1\n' >"$name"
+    split lathe import "$name"
+    [[ "$out" == "campaign 1: a kernel on an unknown device, 2 configurations: ok 2; best 1 ms (CSV, bad"$'\xef\xbf\xbd'".csv)"*"next: lathe show 1" ]]
+    lathe import --json "$name" >imported
+    [ "$(json imported "j -> 0 ->> 'campaign'")" = 2 ]
+    [ "$(json imported "j -> 0 ->> 'file'")" = $'bad\xef\xbf\xbd.csv' ]
+    [ "$(value lathe.db "SELECT request ->> '\$.imported.file' FROM campaign WHERE id = 2")" = $'bad\xef\xbf\xbd.csv' ]
+    lathe recording "$name" --json >facts
+    [ "$(json facts "j ->> 'configurations'")" = 2 ]
+    lathe tune --device "replay:$name" --strategy random --trials 2 --db none --json >report
+    [ "$(json report "j ->> 'best' ->> 'text'")" = A=2 ]
+}
+
+@test "a column of numbers and words is of texts; a configuration of them is found again by its text" {
+    printf 'A,B,time_ms\nauto,true,1\n1,True,2\n1.5,no,3\n' >mixed.csv
+    printf '{"metadata": {}, "results": [{"configuration": {"A": "1"}, "invalidity": "correct", "measurements": [{"name": "time", "value": 1}]},
+        {"configuration": {"A": "2"}, "invalidity": "correct", "measurements": [{"name": "time", "value": 2}]}]}' >texts.json
+    lathe import mixed.csv texts.json
+    [ "$(value lathe.db "SELECT group_concat(name || '=' || value || ':' || type, ' ') FROM parameter_value WHERE trial_id <= 3")" = \
+        "A=auto:string B=true:string A=1:string B=True:string A=1.5:string B=no:string" ]
+    for format in t4 kernel-tuner csv; do
+        lathe export --campaign 1 --format $format -o again
+        rm -f again.db
+        lathe import again --db again.db
+        diff <(rows lathe.db 1) <(rows again.db 1)
+    done
+    lathe export --campaign 2 --format t4 -o again
+    fails 2 "the values of A are texts that CSV cannot tell from numbers" lathe export --campaign 2 --format csv -o out.csv
+    lathe tune --device replay:mixed.csv --strategy random --trials 3 --db replayed.db
+    [ "$(value replayed.db "SELECT configuration FROM trial ORDER BY time_ms LIMIT 1 OFFSET 1")" = "A=1 B=True" ]
+    lathe tune --device replay:mixed.csv --strategy random --trials 1 --db resumed.db
+    lathe tune --resume 1 --trials 3 --db resumed.db
+    [ "$(value resumed.db "SELECT count(DISTINCT configuration) FROM trial")" = 3 ]
+    printf 'A,time_ms\na b,1\n' >blank.csv
+    fails 2 "'a b' cannot be a value" lathe import blank.csv
+}
+
+@test "of a table that is none it is said what was expected" {
+    refused() { # LINE TEXT
+        printf "$1\n1,2\n" >table.csv
+        fails 7 "table.csv:1: $2" lathe import table.csv
+        [ ! -e lathe.db ]
+    }
+    refused 'A;time_ms' "no recording that is known: neither JSON "
+    [[ "$errors" == *"nor CSV: its first line would have a column for each parameter, and time_ms, outcome or samples_ms; commas are to separate them, not ';'" ]]
+    refused 'A\ttime_ms' "no recording that is known"
+    [[ "$errors" == *"; commas are to separate them, not tabs" ]]
+    refused 'A,Time_ms' "no recording that is known"
+    [[ "$errors" == *"; 'Time_ms': did you mean time_ms?" ]]
+    refused 'A,time (ms)' "no recording that is known"
+    [[ "$errors" == *"; 'time (ms)': did you mean time_ms?" ]]
+    refused 'hello world' "no recording that is known"
+    [[ "$errors" == *"time_ms, outcome or samples_ms" ]]
+    refused time_ms "no column is a parameter: expected one for each, beside time_ms"
+    refused outcome,time_ms "no column is a parameter"
+    refused 'A\xff,time_ms' "text that is no UTF-8"
+    refused '[1, 2]' "not JSON"
 }
 
 @test "times that are none, and duplicates, are told" {

@@ -23,6 +23,9 @@ void sb_free(struct strbuf *b);
 /* Appends a field of CSV (RFC 4180), quoted where it has to be, or begins or ends with a blank. */
 void sb_csv(struct strbuf *b, const char *field);
 
+/* Appends text of n bytes made valid UTF-8: each byte that is no part of it becomes U+FFFD. */
+void utf8_clean(struct strbuf *b, const char *text, size_t n);
+
 /* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a
  * directory, or a file over 256 MiB, is refused. */
 status file_read(const char *path, char **text, size_t *len, struct err *e);

@@ -188,6 +188,14 @@ static status add_trials(struct import *i, const struct recording *r, const stru
     return s;
 }
 
+status import_check(const struct recording *r, struct err *e)
+{
+    struct problem *p = NULL;
+    status s = replay_problem(r, &p, e);
+    problem_free(p);
+    return s;
+}
+
 status import_add(struct import *i, const struct recording *r, int64_t *id, struct err *e)
 {
     struct problem *p = NULL;

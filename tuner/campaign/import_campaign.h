@@ -13,7 +13,9 @@ struct import;
 
 /* Nothing is kept until import_end, and then all of it or nothing. LATHE_STORE. */
 status import_begin(const char *db, const char *version, const char *command_line, struct import **out, struct err *e);
-/* *id: of the new campaign. LATHE_SPEC: names or values that a specification cannot have. */
+/* LATHE_SPEC: names or values that a specification cannot have, so that import_add would refuse it. */
+status import_check(const struct recording *r, struct err *e);
+/* *id: of the new campaign. As import_check. */
 status import_add(struct import *i, const struct recording *r, int64_t *id, struct err *e);
 /* so_far: if it is not LATHE_OK, nothing is kept. Frees i, which may be NULL. */
 status import_end(struct import *i, status so_far, struct err *e);

@@ -56,26 +56,28 @@ static void tell_notes(const struct recording *r)
     sb_free(&notes);
 }
 
-/* The database is opened when there is something to put into it. */
-static status import_file(const struct cli *cli, const struct import_args *args, const char *file, struct import **import,
-                          json_t *done, struct err *e)
+static status read_file(const char *file, struct recording **out, struct err *e)
 {
-    struct recording *r = NULL;
-    int64_t id = 0;
-    status s = recording_open(file, NULL, &r, e);
-    if (s == LATHE_OK && !strcmp(r->format, "lathe database"))
+    status s = recording_open(file, NULL, out, e);
+    if (s == LATHE_OK && !strcmp((*out)->format, "lathe database"))
         s = err_set(e, LATHE_USAGE, "%.300s is a database of lathe's, whose campaigns need no import: give it as --db FILE\n"
                                     "`lathe export --campaign N --format t4` writes one as a file", file);
-    if (s == LATHE_OK && !*import)
-        s = import_begin(args->db, cli->version, cli->command_line, import, e);
-    if (s == LATHE_OK)
-        s = import_add(*import, r, &id, e);
-    if (s == LATHE_OK) {
-        tell_notes(r);
-        json_array_append_new(done, describe(r, id));
+    return s == LATHE_OK ? import_check(*out, e) : s;
+}
+
+/* All of them, or none. */
+static status import_all(const struct cli *cli, const struct import_args *args, struct recording *const *recordings,
+                         json_t *done, struct err *e)
+{
+    struct import *import = NULL;
+    status s = import_begin(args->db, cli->version, cli->command_line, &import, e);
+    for (int i = 0; i < args->files.count && s == LATHE_OK; i++) {
+        int64_t id = 0;
+        s = import_add(import, recordings[i], &id, e);
+        if (s == LATHE_OK)
+            json_array_append_new(done, describe(recordings[i], id));
     }
-    recording_free(r);
-    return s;
+    return import_end(import, s, e);
 }
 
 static void print_one(struct strbuf *b, const json_t *c)
@@ -108,20 +110,28 @@ static status print_all(const json_t *done, const struct import_args *args, stru
     return out_report(&b, e);
 }
 
+/* The database is opened, and made, when there is nothing to refuse any more. */
 static status import_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct import_args *args = p;
-    struct import *import = NULL;
+    int n = args->files.count;
+    struct recording **recordings = mem_zalloc((size_t)n + 1, sizeof *recordings);
     json_t *done = json_array();
-    status s = args->files.count ? LATHE_OK : err_set(e, LATHE_USAGE, "import: FILE is missing: what is to be imported\n"
-                                                                      "`lathe help import` says what it may be");
+    status s = n ? LATHE_OK : err_set(e, LATHE_USAGE, "import: FILE is missing: what is to be imported\n"
+                                                      "`lathe help import` says what it may be");
     if (s == LATHE_OK)
         s = report_one_form("import", args->json, args->csv, e);
-    for (int i = 0; i < args->files.count && s == LATHE_OK; i++)
-        s = import_file(cli, args, args->files.items[i], &import, done, e);
-    s = import_end(import, s, e);
+    for (int i = 0; i < n && s == LATHE_OK; i++)
+        s = read_file(args->files.items[i], &recordings[i], e);
+    if (s == LATHE_OK)
+        s = import_all(cli, args, recordings, done, e);
+    for (int i = 0; i < n && s == LATHE_OK; i++)
+        tell_notes(recordings[i]);
     if (s == LATHE_OK)
         s = print_all(done, args, e);
+    for (int i = 0; i < n; i++)
+        recording_free(recordings[i]);
+    mem_free(recordings);
     json_decref(done);
     return s;
 }

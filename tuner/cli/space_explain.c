@@ -107,7 +107,7 @@ static bool read_part(const struct kernel *k, const char *text, int *choice, int
             if (strlen(p->name) != (size_t)(equals - pair) || memcmp(p->name, pair, strlen(p->name)) || choice[i] >= 0)
                 continue;
             for (int v = 0; v < p->nvalues; v++)
-                if (value_equal(p->values[v], value_read(equals + 1)))
+                if (value_equal(p->values[v], param_read_value(p, equals + 1)))
                     choice[i] = v;
             right = choice[i] >= 0;
         }

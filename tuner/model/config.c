@@ -105,13 +105,18 @@ static status unknown_param(const struct config_reader *r, const char *name)
     return s;
 }
 
+static int find_param(const struct kernel *k, const char *name)
+{
+    for (int i = 0; i < k->nparams; i++)
+        if (strcmp(k->params[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
 static status set_value(struct config_reader *r, const char *name, struct value v)
 {
     const struct kernel *k = r->k;
-    int param = -1;
-    for (int i = 0; i < k->nparams; i++)
-        if (strcmp(k->params[i].name, name) == 0)
-            param = i;
+    int param = find_param(k, name);
     if (param < 0)
         return unknown_param(r, name);
     if (r->given[param])
@@ -226,7 +231,8 @@ status config_from_text(const struct kernel *k, const char *text, config_choice 
             break;
         }
         *equals = 0;
-        s = set_value(&r, pair, value_read(equals + 1));
+        int param = find_param(k, pair);
+        s = set_value(&r, pair, param < 0 ? value_read(equals + 1) : param_read_value(&k->params[param], equals + 1));
     }
     if (!s)
         s = finish(&r);

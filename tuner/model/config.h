@@ -18,6 +18,8 @@ json_t *value_to_json(struct value v);      /* new reference */
 /* A number, truth or text; a text is borrowed from j. False: it is none of them. */
 bool value_from_json(const json_t *j, struct value *v);
 
+/* What a text is as a value of the parameter: as value_read has it, but a text where the values are texts. Borrows. */
+struct value param_read_value(const struct param *p, const char *text);
 /* The place among a parameter's values of one that is equal or has the same text; -1. */
 int param_find_value(const struct param *p, struct value v);
 /* The place of the value nearest to a number, the smaller of two; -1: the values are no numbers, or `wanted` is NaN. */

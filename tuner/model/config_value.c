@@ -4,6 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+struct value param_read_value(const struct param *p, const char *text)
+{
+    return p->type == VALUE_STRING ? value_string(text) : value_read(text);
+}
+
 int param_find_value(const struct param *p, struct value v)
 {
     int found = -1;

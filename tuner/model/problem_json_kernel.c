@@ -62,13 +62,14 @@ status read_constraints(struct reader *r, struct kernel *k, json_t *j, bool limi
     return LATHE_OK;
 }
 
-/* A text that is a parameter's value must survive the command line and "name=value name=value". */
+/* A text that is a parameter's value must survive the command line and "name=value name=value". In a space alone, as
+ * recordings have it, it may read as a number: beside "auto" a "1" is a text. */
 static status check_word(struct reader *r, const char *s)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
     if (!*s || s[strspn(s, good)] || strlen(s) > MAX_NAME)
         return read_fail(r, "'%.60s' cannot be a value: expected 1 to %d letters, digits and _ . + -", s, MAX_NAME);
-    if (value_read(s).type != VALUE_STRING)
+    if (value_read(s).type != VALUE_STRING && !r->p->space_alone)
         return read_fail(r, "'%s' reads as %s: write it without quotes", s, value_type_name(value_read(s).type));
     return LATHE_OK;
 }

@@ -45,6 +45,15 @@ struct recording *builder_recording(struct builder *b)
     return b->r;
 }
 
+void builder_path(struct builder *b, const char *path)
+{
+    struct strbuf clean = {0};
+    utf8_clean(&clean, path, strlen(path));
+    mem_free(b->r->path);
+    b->r->path = mem_strdup(sb_str(&clean));
+    sb_free(&clean);
+}
+
 int builder_nparams(const struct builder *b)
 {
     return b->nparams;

@@ -29,6 +29,7 @@ const char *builder_param_name(const struct builder *b, int param);
 status builder_value(struct builder *b, int param, const json_t *value, config_choice *out, struct err *e);
 
 void builder_set(char **text, const json_t *value); /* a text, or another value's JSON; what is no value leaves it */
+void builder_path(struct builder *b, const char *path);    /* for people: made valid UTF-8 */
 struct recording *builder_recording(struct builder *b); /* its kernel, device, size, cut and counts may be set */
 
 /* Starts an entry; its outcome is ok. *choice: nparams places, to be filled, CHOICE_ABSENT as they are. Valid until the

@@ -163,7 +163,7 @@ static status rewind_source(void *ctx, struct err *e)
 
 static status finish(struct builder *b, const char *name, struct recording **out, struct err *e)
 {
-    builder_recording(b)->path = mem_strdup(name);
+    builder_path(b, name);
     status st = builder_end(b, out, e);
     if (st)
         err_prefix(e, "%s", name);

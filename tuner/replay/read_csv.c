@@ -21,6 +21,32 @@ struct csv {
     struct err *e;
 };
 
+/* What may have been meant by a first line that says nothing of how a configuration did. */
+static status no_outcome(struct csv *c)
+{
+    static const char *const names[] = {"time_ms", "outcome", "samples_ms", "time_s", "time_us", "time_ns", "time"};
+    enum { NAMES = sizeof names / sizeof *names };
+    struct strbuf near = {0};
+    for (int i = 0; i < c->ncolumns && !near.len; i++) {
+        const char *column = csv_field_at(&c->rows, i), *found = nearest_word(column, names, NAMES);
+        for (int n = 0; n < NAMES; n++)
+            found = strcasecmp(column, names[n]) ? found : names[n];
+        if (found)
+            sb_addf(&near, "; '%.60s': did you mean %s?", column, found);
+    }
+    const char *first = c->ncolumns == 1 ? csv_field_at(&c->rows, 0) : "", *other = strpbrk(first, ";\t|");
+    if (other)
+        near.len = 0;
+    if (other)
+        sb_addf(&near, *other == '\t' ? "; commas are to separate them, not tabs"
+                                      : "; commas are to separate them, not '%c'", *other);
+    status s = csv_rows_fail(&c->rows, "no recording that is known: neither JSON (a Kernel Tuner cache, T4 results, "
+                                       "KTT's output), nor CSV: its first line would have a column for each parameter, and "
+                                       "time_ms, outcome or samples_ms%s", sb_str(&near));
+    sb_free(&near);
+    return s;
+}
+
 static status read_header(struct csv *c)
 {
     bool more;
@@ -46,6 +72,11 @@ static status read_header(struct csv *c)
             return csv_rows_fail(&c->rows, "column %d: %s", i + 1, c->e->text);
         c->params[i] = builder_nparams(c->b) - 1;
     }
+    if (c->facts[CSV_time_ms] < 0 && c->facts[CSV_outcome] < 0 && c->facts[CSV_samples_ms] < 0)
+        return no_outcome(c);
+    if (!builder_nparams(c->b))
+        return csv_rows_fail(&c->rows, "no column is a parameter: expected one for each, beside %.60s",
+                             csv_field_at(&c->rows, 0));
     return LATHE_OK;
 }
 
@@ -266,19 +297,15 @@ status read_csv(const struct csv_source *source, struct builder **out, struct er
     return s;
 }
 
+/* NOTE: nothing, and what is no text, is JSON's too: its reader says so. */
 bool looks_like_csv(const struct csv_source *source)
 {
+    static const char passed[] = "\xef\xbb\xbf \t\r\n";
     struct err ignored = {0};
-    bool more = false, is = false;
-    double unit;
-    struct csv_rows *rows = mem_alloc(sizeof *rows);
-    csv_rows_open(rows, source->read, source->ctx, source->name, &ignored);
-    if (!csv_rows_next(rows, &more) && more && rows->nfields > 1)
-        for (int i = 0; i < rows->nfields && !is; i++) {
-            int fact = csv_fact_of(csv_field_at(rows, i), &unit);
-            is = fact == CSV_time_ms || fact == CSV_outcome || fact == CSV_samples_ms;
-        }
-    csv_rows_close(rows);
-    mem_free(rows);
-    return is;
+    char buf[512];
+    for (long n; (n = source->read(source->ctx, buf, sizeof buf, &ignored)) > 0;)
+        for (long i = 0; i < n; i++)
+            if (!buf[i] || !strchr(passed, buf[i]))
+                return (unsigned char)buf[i] > ' ' && buf[i] != '{' && buf[i] != '[';
+    return false;
 }

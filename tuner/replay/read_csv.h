@@ -11,7 +11,7 @@ struct csv_source {
     const char *name;           /* of the text, for messages */
 };
 
-/* Whether the text, from its beginning, has a first line that names a recording's columns. */
+/* Whether the text, from its beginning, is neither JSON nor without any text. */
 bool looks_like_csv(const struct csv_source *source);
 /* *out: builder_free it, also after a failure. The source is at its beginning; it is read twice, since a column's type is that
  * of all its values. LATHE_IO: "NAME:LINE: ...". */

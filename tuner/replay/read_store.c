@@ -327,7 +327,7 @@ status read_store(const char *path, const char *place, long long campaign, const
     if (s)
         return s;
     r.b = builder_new("lathe database");
-    builder_recording(r.b)->path = mem_strdup(place);
+    builder_path(r.b, place);
     s = read_campaign(&r, kernel);
     query_close(r.q);
     if (!s) {

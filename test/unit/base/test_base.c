@@ -126,6 +126,24 @@ static void mem_uses(void **state)
     mem_free(s);
 }
 
+static void utf8(void **state)
+{
+    static const struct {
+        const char *text, *clean;
+    } cases[] = {{"", ""},
+                 {"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+                 {"a\xff" "b", "a\xef\xbf\xbd" "b"},
+                 {"\xc3", "\xef\xbf\xbd"},
+                 {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},
+                 {"\xed\xa0\x80!", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd!"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strbuf b = {0};
+        utf8_clean(&b, cases[i].text, strlen(cases[i].text));
+        assert_string_equal(sb_str(&b), cases[i].clean);
+        sb_free(&b);
+    }
+}
+
 static void strings(void **state)
 {
     struct strbuf b = {0};
@@ -276,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(err_texts), cmocka_unit_test(err_cut), cmocka_unit_test(status_table),
         cmocka_unit_test(mem_failures), cmocka_unit_test(mem_uses), cmocka_unit_test(strings),
+        cmocka_unit_test(utf8),
         cmocka_unit_test(nearest), cmocka_unit_test(hashes), cmocka_unit_test(random_numbers),
         cmocka_unit_test(normal_formula), cmocka_unit_test(clocks),
     };

@@ -236,6 +236,25 @@ static void values_from_elsewhere(void **state)
     assert_int_equal(param_nearest_number(&texts, 4), -1);
 }
 
+/* In a space alone a text may read as a number, and is found again by its text. */
+static void texts_that_read_as_numbers(void **state)
+{
+    json_t *tree = json_pack("{s:s, s:s, s:[[s, [s, s, s]], [s, [i, i]]]}", "tag", "space", "name", "mixed", "params", "A", "auto",
+                             "1", "true", "B", 1, 2);
+    struct problem *p;
+    struct err e = {0};
+    config_choice c[2];
+    assert_int_equal(problem_from_json(tree, "mixed", NULL, &p, &e), LATHE_OK);
+    assert_int_equal(config_from_text(&p->kernels[0], "A=1,B=2", c, &e), LATHE_OK);
+    assert_int_equal(c[0], 1);
+    assert_int_equal(c[1], 1);
+    assert_int_equal(config_from_text(&p->kernels[0], "A=true B=1", c, &e), LATHE_OK);
+    assert_int_equal(c[0], 2);
+    assert_int_equal(config_from_text(&p->kernels[0], "A=1.0 B=1", c, &e), LATHE_USAGE);
+    problem_free(p);
+    json_decref(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +266,7 @@ int main(void)
         cmocka_unit_test(failing_lets_and_conditions),
         cmocka_unit_test(constraints),
         cmocka_unit_test(values_from_elsewhere),
+        cmocka_unit_test(texts_that_read_as_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

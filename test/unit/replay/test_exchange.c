@@ -230,7 +230,10 @@ static void tables_refused(void **state)
     refused("a,time_ms,energy_mj\n1,2,much\n", LATHE_IO, "r.json:2: energy_mj is 'much'");
     refused("a,time_ms\n\xff,2\n", LATHE_IO, "r.json:2: text that is no UTF-8");
     refused("a,time_ms\n", LATHE_NOTHING, "the recording is empty");
-    refused("a,b\n1,2\n", LATHE_IO, "r.json:1: ");                /* no column that is a recording's */
+    refused("a,b\n1,2\n", LATHE_IO, "r.json:1: no recording that is known: neither JSON");
+    refused("a,Time_MS\n1,2\n", LATHE_IO, "'Time_MS': did you mean time_ms?");
+    refused("a|time_ms\n1|2\n", LATHE_IO, "commas are to separate them, not '|'");
+    refused("time_ms\n2\n", LATHE_IO, "r.json:1: no column is a parameter");
     refused("{\"tune_params_keys\": [\"w\"], \"tune_params\": {\"w\": [true, \"x\"]}, \"cache\": {\"x\": {\"w\": \"x\", \"time\": 1}}}",
             LATHE_IO, "the values of w are of different types");
 }
