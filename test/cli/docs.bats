@@ -108,7 +108,7 @@ runs() {
     h200
     sqlite3 lathe.db "UPDATE campaign SET size = 'M=16 N=4096 K=4096' WHERE id = 2;
         UPDATE campaign_dim SET value = CASE name WHEN 'M' THEN 16 ELSE 4096 END WHERE campaign_id = 2"
-    runs docs/export.md 5 's/^cc .*/& -I\/usr\/local\/cuda\/include/'
+    runs docs/export.md 5
 }
 
 @test "docs/liblathe.md" {

@@ -5,6 +5,24 @@ load helper
 # The lines of the README's shell blocks that call lathe, comments cut off.
 commands() { sed -n '/^```sh/,/^```/p' "$TREE/README.md" | grep '^lathe ' | sed 's/  *#.*//'; }
 
+# having OPTION: the commands whose help has it, sorted
+having() {
+    local command
+    lathe help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' | while read -r command; do
+        lathe help "$command" | grep -q -e "^  $1 " && echo "$command"
+    done | sort
+}
+
+@test "which commands have --json and --csv is what the README says" {
+    local said
+    said="$(tr '\n' ' ' <"$TREE/README.md")"
+    names() { grep -o '`[a-z-]*`' | tr -d '`' | sort; }
+    [ "$(having --csv | grep -c .)" -ge 9 ]
+    diff <(having --csv) <(grep -o '`--json`; [^.]* have `--csv`' <<<"$said" | sed 's/^[^;]*;//; s/ have .*//' | names)
+    diff <(lathe help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' | sort | comm -23 - <(having --json)) \
+        <(grep -o 'All commands but [^.]* have `--json`' <<<"$said" | sed 's/ have .*//' | names)
+}
+
 @test "every lathe command in the README works" {
     local n=0
     mkdir bin
