@@ -225,7 +225,8 @@ rows() {
     lathe tune --device replay:mixed.csv --strategy random --trials 3 --db replayed.db
     [ "$(value replayed.db "SELECT configuration FROM trial ORDER BY time_ms LIMIT 1 OFFSET 1")" = "A=1 B=True" ]
     lathe tune --device replay:mixed.csv --strategy random --trials 1 --db resumed.db
-    lathe tune --resume 1 --trials 3 --db resumed.db
+    split lathe tune --resume 1 --trials 3 --db resumed.db
+    [[ "$out" == *"next: lathe show 1 --db resumed.db" ]] # no code can be exported of a replay, resumed or not
     [ "$(value resumed.db "SELECT count(DISTINCT configuration) FROM trial")" = 3 ]
     printf 'A,time_ms\na b,1\n' >blank.csv
     fails 2 "'a b' cannot be a value" lathe import blank.csv

@@ -192,7 +192,7 @@ static status conclude(const struct tune_args *args, status s, const struct camp
         return s;
     if (s == LATHE_OK || s == LATHE_NOTHING) {
         struct err failure = {0};
-        struct tune_reported r = {args->db, args->top, args->json, !replay_place(args->device)};
+        struct tune_reported r = {args->db, args->top, args->json};
         status reported = tune_report(&r, summary->id, &failure);
         if (reported != LATHE_OK) {
             *e = failure;
@@ -239,7 +239,7 @@ static status tune_kinds(const struct cli *cli, const struct tune_args *args, co
                 err_prefix(e, "--device %.200s", kinds->lists[i]);
         }
     }
-    struct tune_reported r = {args->db, args->top, args->json, true};
+    struct tune_reported r = {args->db, args->top, args->json};
     struct err own = {0};
     status told = tune_report_kinds(&r, kinds, ids, &own);
     return first ? first : told ? (*e = own, told) : LATHE_OK;

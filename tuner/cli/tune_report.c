@@ -38,7 +38,7 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
         sb_addf(b, "\n%s", sb_str(&drift));
     sb_free(&drift);
     sb_addf(b, "\ndatabase %s, campaign %lld\n", r->db, id);
-    bool exports = json_array_size(best) && r->exports;
+    bool exports = json_array_size(best) && !report_is_recorded(campaign);
     sb_addf(b, exports ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
     add_db(b, r->db);
     sb_add(b, exports ? " -o winner.cu\n" : "\n");

@@ -7,7 +7,7 @@
 struct tune_reported {
     const char *db;
     int64_t top;
-    bool json, exports;             /* exports: its winner can be exported */
+    bool json;
 };
 
 /* The campaign as it stands in the database: as text, or as the last event. */
