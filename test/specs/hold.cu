@@ -1,5 +1,6 @@
 // hold.cu: y[n] = 2 x[n] on the host device, waiting for ever where told to, a file "held" left in the current folder:
 // LATHE_HOLD `device`: always; `final`: if there is a file "hold-final"; the reference: if there is a "hold-reference".
+// The reference crashes if there is a "crash-reference".
 // `breaks`: leaves a file "broken", and where that is every kernel traps, as on a device that has failed; with a file
 // "second" too, on the second host worker of a campaign alone.
 // `compile` is for the compiler that test/cli/processes.bats puts in the way.
@@ -47,5 +48,6 @@ extern "C" __global__ void hold_reference(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (access("hold-reference", 0) == 0) wait_for_ever();
+    if (access("crash-reference", 0) == 0) *(volatile int *)8 = 1;
     if (i < n) y[i] = 2.0f * x[i];
 }

@@ -5,6 +5,7 @@
  * the same time. One that is taken out takes no part any more; the campaign ends with the last.
  * Invariant: `gone` changes between two turns of the loop only (device_take_out); what a callback learns is in
  * `lost`. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "campaign/internal.h"
 #include "campaign/ranks.h"
@@ -145,6 +146,39 @@ static status check_alike(const struct campaign *c, struct err *e)
     return LATHE_OK;
 }
 
+/* --- waiting --- */
+
+struct wait {
+    struct campaign *c;
+    const struct executor *executor;
+    double since;
+    bool said;
+};
+
+/* Between two turns of the loop: what takes long is said once, and an interrupt ends it. */
+static bool on_turn(void *ctx)
+{
+    enum { SAY_AFTER = 5 };
+    struct wait *w = ctx;
+    double most;
+    const char *doing = executor_doing(w->executor, &most);
+    if (!w->said && clock_seconds() - w->since > SAY_AFTER) {
+        campaign_note(w->c, "%s takes longer than %d s (up to %.4g s are waited; Ctrl-C ends it)", doing, SAY_AFTER, most);
+        w->said = true;
+    }
+    return campaign_interrupted();
+}
+
+static status device_wait(struct pool_device *d, struct err *e)
+{
+    struct wait w = {.c = d->campaign, .executor = d->executor, .since = clock_seconds()};
+    status s = executor_wait(d->executor, on_turn, &w, e);
+    if (s != LATHE_INTERRUPTED) return s;
+    d->campaign->interrupted = true;
+    devices_cancel(d->campaign);
+    return s;
+}
+
 /* --- life --- */
 
 int devices_here(const struct campaign *c)
@@ -170,7 +204,7 @@ status devices_open(struct campaign *c, struct err *e)
         c->devices[i].executor = executor_open(&c->loop, c->request->self, c->devices[i].handle, c->devices[i].name);
     for (int i = 0; i < c->ndevices && !s; i++) {
         struct pool_device *d = &c->devices[i];
-        s = executor_wait(d->executor, e);
+        s = device_wait(d, e);
         if (s && c->ndevices > 1) err_prefix(e, "%s", d->name);
         d->target = *executor_target(d->executor);
     }
@@ -231,7 +265,8 @@ status devices_prepare(struct campaign *c, const struct bench_setup *setup, uint
     for (int i = 0; i < c->ndevices; i++) {
         struct pool_device *d = &c->devices[i];
         if (d->gone) continue;
-        status s = executor_wait(d->executor, e);
+        status s = device_wait(d, e);
+        if (s == LATHE_INTERRUPTED) return s;
         if (s && (setup || c->ndevices == 1)) {         /* a campaign that begins with fewer is not what was asked for */
             if (c->ndevices > 1) err_prefix(e, "%s", d->name);
             return s;

@@ -165,7 +165,7 @@ char *campaign_source(const struct problem *p, const struct kernel *k, struct er
 
 /* prepare.c. check: candidates are to be verified on the specification's check values too, if it has any. */
 /* Compiles one source and waits; *image: its path, mem_free it. LATHE_COMPILER: there is no compiler,
- * or it dies; LATHE_SPEC: it is refused. */
+ * or it dies; LATHE_SPEC: it is refused; LATHE_INTERRUPTED. */
 status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e);
 status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e);
 

@@ -5,6 +5,9 @@
 #include "trial/reference.h"
 #include <string.h>
 
+/* A reference may take so many times the limit of an evaluation; lathe's own, which ends in any case, at least so long. */
+enum { REFERENCE_LIMITS = 10, GEMM_SECONDS = 600 };
+
 struct support {
     bool over;
     char *image, *text;
@@ -24,7 +27,13 @@ status campaign_compile(struct campaign *c, const struct compile_job *job, char 
 {
     struct support s = {0};
     compile_farm_add(c->farm, job, on_support, &s);
-    while (!s.over) uv_run(&c->loop, UV_RUN_ONCE);
+    while (!s.over) {
+        uv_run(&c->loop, UV_RUN_ONCE);
+        if (s.over || !campaign_interrupted()) continue;
+        compile_farm_cancel(c->farm);
+        c->interrupted = true;
+        return err_set(e, LATHE_INTERRUPTED, "interrupted while %s was compiled", job->name);
+    }
     *image = s.image;
     if (s.end == COMPILE_FAILED)
         err_set(e, LATHE_COMPILER, "%s", s.text);
@@ -61,6 +70,8 @@ status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer
     const struct problem *p = c->problem;
     struct bench_setup *b = &c->setup;
     b->tolerance = p->tolerance;
+    b->seconds = REFERENCE_LIMITS * c->time_limit;
+    if (p->reference.kind == REFERENCE_GEMM && b->seconds < GEMM_SECONDS) b->seconds = GEMM_SECONDS;
     b->check = check && problem_has_check(p) && c->request->inputs == INPUTS_default;
     char *text;
     status s = reference_source(p, &text, e);
@@ -74,7 +85,9 @@ status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer
     }
     if (!s) s = plan_tensors(p, &b->tensors, e);
     if (!s) s = setup_plans(p, &c->target, b, e);
-    if (!s) s = devices_prepare(c, b, splitmix64(c->request->seed ^ 0x1a7e), answer, e);
+    if (s) return s;
+    s = devices_prepare(c, b, splitmix64(c->request->seed ^ 0x1a7e), answer, e);
+    if (s == LATHE_SPEC) err_prefix(e, "%s", p->name);
     if (s) return s;
     if (!strcmp(answer->reference, "sgemm"))
         campaign_note(c, "no room for an fp64 reference on this device: verified against the float32 GEMM");

@@ -170,7 +170,7 @@ static status verify_all(struct verifying *v, struct err *e)
         uint64_t seed = splitmix64(r->seed ^ (0x1a7e + (uint64_t)r->inputs[i]));
         if (i) {
             executor_prepare(v->c->devices->executor, NULL, r->inputs[i], seed);
-            s = executor_wait(v->c->devices->executor, e);
+            s = executor_wait(v->c->devices->executor, NULL, NULL, e);
             measure = *executor_answer(v->c->devices->executor);
         }
         if (s) err_prefix(e, "inputs %s", inputs_name(r->inputs[i]));

@@ -71,7 +71,7 @@ static const struct option_row tune_options[] = {
      .help = "memory that each process of a compiler may allocate (default: its share of three quarters of the "
              "machine's)"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
-     .help = "how long one configuration may take before it is killed",
+     .help = "how long one configuration may take before it is killed; a reference kernel may take ten times as long",
      .given = offsetof(struct tune_args, has_time_limit)},
     {"resume", .arg = "CAMPAIGN", .kind = OPTION_COUNT, AT(resume), .min = 1,
      .help = "go on with a campaign of the database that was interrupted, killed or failed, or that is to have more "

@@ -35,7 +35,7 @@ static const struct option_row verify_options[] = {
      .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of sample and inputs"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
-     .help = "how long one verification may take before it is killed"},
+     .help = "how long one verification may take before it is killed; a reference kernel may take ten times as long"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
      .help = "compilers at the same time (default: one a core, less one)"},
     {"sanitize", .kind = OPTION_FLAG, AT(sanitize),

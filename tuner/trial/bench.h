@@ -20,10 +20,13 @@ struct bench_setup {                /* what the coordinator sends once */
     char *reference_image;          /* the reference kernel's, or NULL: the support image */
     struct tolerance tolerance;
     bool check;                     /* candidates are verified on the check inputs (INPUTS_check) too */
+    double seconds;                 /* that computing the reference may take; the coordinator's, not sent */
 };
 status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e);
 json_t *bench_setup_to_json(const struct bench_setup *s);
 void bench_setup_free(struct bench_setup *s);
+/* Whose fault it is when computing the reference fails: where that is a kernel of the specification, its launches, else "". */
+void bench_setup_blame(const struct bench_setup *s, char *text, size_t size);
 
 /* What is right on inputs of one class, and how far from it a result may be. */
 struct answers {

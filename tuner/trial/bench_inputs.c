@@ -181,6 +181,18 @@ static void set_limit(struct bench *b)
     b->now->frobenius_limit = limit;
 }
 
+/* A kernel of the specification's that is refused or crashes is the specification's fault: lathe's own ran before it. */
+static status reference_failed(const struct bench *b, struct err *e)
+{
+    char whose[600];
+    enum dev_fault fault = b->ops->fault(b->dev);
+    bench_setup_blame(&b->setup, whose, sizeof whose);
+    if (e->code != LATHE_DEVICE || !*whose || (fault != DEV_FAULT_LAUNCH && fault != DEV_FAULT_CRASH))
+        return err_prefix(e, "computing the reference");
+    e->code = LATHE_SPEC;
+    return err_prefix(e, "%s fails", whose);
+}
+
 /* Fills every input with values of a class, and finds what is right on them: a's fields. */
 static status find_answers(struct bench *b, struct answers *a, enum inputs inputs, uint64_t seed, struct err *e)
 {
@@ -197,7 +209,7 @@ static status find_answers(struct bench *b, struct answers *a, enum inputs input
     status s = run_reference(b, e);
     if (!s) s = run_scale(b, e);
     bool no_room = s && !b->scaled && b->ops->fault(b->dev) == DEV_FAULT_RESOURCES && b->setup.sgemm.nsteps;
-    if (s && !no_room) return err_prefix(e, "computing the reference");
+    if (s && !no_room) return reference_failed(b, e);
     s = run_sgemm(b, no_room, e);
     if (s) return err_prefix(e, "computing the GEMM's own error");
     if (no_room) snprintf(a->reference, sizeof a->reference, "sgemm");

@@ -1,5 +1,6 @@
 /* bench_setup.c: struct bench_setup to and from the protocol's JSON. */
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "trial/bench.h"
 #include <string.h>
 
@@ -42,6 +43,23 @@ status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct er
     out->reference_image = mem_strdup(image);
     if (s) bench_setup_free(out);
     return s;
+}
+
+void bench_setup_blame(const struct bench_setup *s, char *text, size_t size)
+{
+    *text = 0;
+    if (!s->reference_image) return;
+    struct strbuf b = {0};
+    sb_add(&b, "the specification's reference kernel (");
+    for (int i = 0, n = 0; i < s->reference.nsteps; i++) {
+        const struct plan_step *step = &s->reference.steps[i];
+        if (step->kind != STEP_LAUNCH) continue;
+        const uint32_t *g = step->grid, *k = step->block;
+        sb_addf(&b, "%slaunch %s, grid %u x %u x %u, block %u x %u x %u", n++ ? "; " : "", step->function, g[0], g[1], g[2],
+                k[0], k[1], k[2]);
+    }
+    snprintf(text, size, "%.*s)", (int)size - 2, sb_str(&b));
+    sb_free(&b);
 }
 
 void bench_setup_free(struct bench_setup *s)

@@ -1,6 +1,7 @@
 /* executor.c: see executor.h.
  *
- * The living worker climbs: CLOSED -> (open) -> OPEN -> (setup) -> READY, each arrow one request to the child; a worker
+ * The living worker climbs: CLOSED -> (open) -> OPEN -> (setup) -> READY and stale -> (inputs) -> READY, each arrow one
+ * request to the child; a worker
  * that dies is followed by another, which begins at CLOSED. `advance` sends what is next on the way to what is wanted,
  * and is called when something is wanted and after every reply. Invariants: at most one request is in flight; READY means
  * that the worker holds `setup`, and unless `stale` with `inputs` of `seed`. */
@@ -82,9 +83,10 @@ static void read_setup_answer(const json_t *reply, struct setup_answer *out)
     out->frobenius_limit = json_number_value(json_object_get(reply, "frobenius_limit"));
 }
 
-static const char *doing(const struct executor *x)
+const char *executor_doing(const struct executor *x, double *seconds)
 {
-    return x->level == CLOSED ? "opening the device" : x->level == OPEN ? "setting the problem up" : "making new inputs";
+    *seconds = x->level == CLOSED ? OPEN_SECONDS : x->level == OPEN ? SETUP_SECONDS : x->setup->seconds;
+    return x->level == CLOSED ? "opening the device" : x->level == OPEN ? "setting the problem up" : "computing the reference";
 }
 
 static status take_reply(struct executor *x, const json_t *reply)
@@ -101,10 +103,34 @@ static status take_reply(struct executor *x, const json_t *reply)
         x->level = OPEN;
         return LATHE_OK;
     }
+    if (x->level == OPEN) {
+        x->level = READY;
+        x->stale = true;
+        return LATHE_OK;
+    }
     read_setup_answer(reply, &x->answer);
-    x->level = READY;
     x->stale = false;
     return LATHE_OK;
+}
+
+/* Why the way ends, unless another worker gets further. */
+static void note_failure(struct executor *x, const struct child_answer *a)
+{
+    char whose[600] = "";
+    double seconds;
+    const char *doing = executor_doing(x, &seconds);
+    if (x->level == READY) bench_setup_blame(x->setup, whose, sizeof whose);
+    if (a->end == CHILD_DIED && *whose)
+        err_set(&x->failure, LATHE_SPEC, "%s crashes: %s\nthe device works: it ran lathe's own kernels before", whose, a->text);
+    else if (a->end == CHILD_DIED)
+        err_set(&x->failure, LATHE_DEVICE, "the device worker failed while %s: %s", doing, a->text);
+    else if (*whose)
+        err_set(&x->failure, LATHE_SPEC,
+                "%s did not end within %.4g s\nit may take ten times --time-limit: does it end? then give a larger one",
+                whose, seconds);
+    else
+        err_set(&x->failure, LATHE_DEVICE, "%s did not end within %.4g s%s", doing, seconds,
+                x->level == READY ? ": give a larger --time-limit, ten times of which it may take" : "");
 }
 
 static void on_climbed(void *ctx, const struct child_answer *a)
@@ -116,8 +142,13 @@ static void on_climbed(void *ctx, const struct child_answer *a)
             return;
         }
     } else {
-        err_set(&x->failure, LATHE_DEVICE, "the device worker failed while %s: %s", doing(x), a->text ? a->text : "");
+        bool slow = a->end == CHILD_TIMED_OUT && x->level == READY;
+        note_failure(x, a);
         x->level = CLOSED;
+        if (slow) {             /* it would be as slow again */
+            give_up(x);
+            return;
+        }
     }
     advance(x);
 }
@@ -126,8 +157,7 @@ static json_t *setup_request(const struct executor *x)
 {
     if (x->level == READY)
         return json_pack("{s:s, s:s, s:I}", "op", "inputs", "inputs", inputs_name(x->inputs), "seed", (json_int_t)x->seed);
-    return json_pack("{s:s, s:o, s:s, s:I}", "op", "setup", "setup", bench_setup_to_json(x->setup), "inputs",
-                     inputs_name(x->inputs), "seed", (json_int_t)x->seed);
+    return json_pack("{s:s, s:o}", "op", "setup", "setup", bench_setup_to_json(x->setup));
 }
 
 static void on_evaluated(void *ctx, const struct child_answer *a)
@@ -189,7 +219,9 @@ static void advance(struct executor *x)
     if (x->level == CLOSED) {
         child_send(x->child, json_pack("{s:s}", "op", "open"), OPEN_SECONDS, on_climbed, x);
     } else if (x->setup && (x->level == OPEN || x->stale)) {
-        child_send(x->child, setup_request(x), SETUP_SECONDS, on_climbed, x);
+        double seconds;
+        executor_doing(x, &seconds);
+        child_send(x->child, setup_request(x), seconds, on_climbed, x);
     } else {
         x->climbing = false;
         x->failure.code = LATHE_OK;
@@ -237,9 +269,16 @@ void executor_prepare(struct executor *x, const struct bench_setup *setup, enum 
     climb(x);
 }
 
-status executor_wait(struct executor *x, struct err *e)
+status executor_wait(struct executor *x, bool (*stop)(void *ctx), void *ctx, struct err *e)
 {
-    while (x->climbing) uv_run(x->loop, UV_RUN_ONCE);
+    while (x->climbing) {
+        uv_run(x->loop, UV_RUN_ONCE);
+        if (!x->climbing || !stop || !stop(ctx)) continue;
+        double seconds;
+        err_set(e, LATHE_INTERRUPTED, "interrupted while %s", executor_doing(x, &seconds));
+        executor_cancel(x);
+        return e->code;
+    }
     if (x->failure.code) *e = x->failure;
     return x->failure.code;
 }

@@ -23,11 +23,15 @@ struct setup_answer {
 };
 
 /* Begins to set the problem up with these inputs. setup is borrowed until the executor is closed; NULL: the problem that
- * was set up before, with other inputs. A replaced worker has the same from then on. */
+ * was set up before, with other inputs. A replaced worker has the same from then on. setup->seconds is the limit for the
+ * reference; one that is the specification's kernel and crashes, again and again, or does not end: LATHE_SPEC. */
 void executor_prepare(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed);
 /* Waits until the device is open, and set up if that was asked for. What the worker reports itself is final; one that
- * dies is followed by another, a few times. */
-status executor_wait(struct executor *x, struct err *e);
+ * dies is followed by another, a few times. stop (may be NULL) is asked at every turn of the loop; true cancels:
+ * LATHE_INTERRUPTED. */
+status executor_wait(struct executor *x, bool (*stop)(void *ctx), void *ctx, struct err *e);
+/* What it is at while that is waited for, "computing the reference", and how long that may take. */
+const char *executor_doing(const struct executor *x, double *seconds);
 /* As the device described itself when it was opened; toolchain empty. */
 const struct target *executor_target(const struct executor *x);
 /* Of the last preparation that executor_wait waited for. */

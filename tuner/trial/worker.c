@@ -182,9 +182,11 @@ static json_t *do_setup(struct device_worker *w, const json_t *request)
     status s = w->dev ? LATHE_OK : err_set(&e, LATHE_INTERNAL, "setup before open");
     if (!s) s = bench_setup_from_json(json_object_get(request, "setup"), &setup, &e);
     if (!s) s = bench_open(w->ops, w->dev, &w->target, &setup, &w->bench, &e);
+    uint64_t hash;
+    if (!s) s = bench_hash(&w->bench, 0, &hash, &e);    /* lathe's own kernels run: what fails next is the reference's fault */
     if (s) return failure(&e);
     w->ready = true;
-    return do_inputs(w, request);
+    return json_pack("{s:b}", "ok", 1);
 }
 
 static json_t *do_evaluate(struct device_worker *w, const json_t *request)

@@ -9,9 +9,9 @@
  *               "memory": bytes}
  *                                                               -> {"ok":true,"compiled":bool,"died":bool,"log","seconds"} | ...
  *   device:   {"op":"open"}                                     -> {"ok":true,"target"} | ...
- *             {"op":"setup","setup","inputs","seed"}            -> {"ok":true,"reference","sgemm_error","frobenius_limit",
+ *             {"op":"setup","setup"}                            -> {"ok":true}: the device runs kernels, and has room
+ *             {"op":"inputs","inputs","seed"}                   -> {"ok":true,"reference","sgemm_error","frobenius_limit",
  *                                                                   "sgemm_scaled","scaled_limit","energy":bool,"blind"}
- *             {"op":"inputs","inputs","seed"}                   -> the same
  *             {"op":"evaluate","evaluation"}                    -> {"ok":true,"result","lost":bool}
  *             any, of a relay to another process (tuner/mpi)    -> {"ok":false,"status","error","gone":true}: nothing is
  *                                                                   said of the trial, and there is no device any more
