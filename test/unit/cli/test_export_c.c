@@ -2,7 +2,7 @@
  * what the plan says at any size. test_export_c_choice.c: which of several configurations it chooses. */
 #include "driver/exported.h"
 
-#include "search/space/space.h"
+#include "runtime/compare.h"
 
 static char *c_says(const struct problem *p, const struct kernel *k, const struct target *t, const config_choice *choice,
                     const struct sizes *sizes)
@@ -37,59 +37,22 @@ static char *c_says(const struct problem *p, const struct kernel *k, const struc
     return said;
 }
 
-static void compare_kernels(const char *path, int configurations)
-{
-    struct problem *p = program_problem(program_tree(path), path);
-    struct target t;
-    struct err e = {0};
-    struct rng r;
-    rng_seed(&r, 11);
-    if (target_named("sm_90a", &t, &e))
-        fail_msg("%s", e.text);
-    for (int i = 0; i < p->nkernels; i++) {
-        struct kernel *k = &p->kernels[i];
-        struct space *space;
-        int served = 0;
-        if (k->baseline || !export_c_serves(k))
-            continue;
-        if (space_open(p, k, &t, &space, &e))
-            fail_msg("%s", e.text);
-        config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
-        for (int c = 0; c < configurations; c++) {
-            struct sizes sizes;
-            int some;
-            choose_sizes(p, &r, &sizes);
-            space_at(space, space_random(space, &r), choice);
-            char *wanted = plans_say(p, k, &t, choice, &sizes, &some), *got = c_says(p, k, &t, choice, &sizes);
-            same_text(got, wanted, k->name, &sizes, p->ndims);
-            served += some;
-            mem_free(wanted);
-            mem_free(got);
-        }
-        if (served < 2 * configurations)
-            fail_msg("%s: kernel %s: %d configurations ran at %d sizes in all", path, k->name, configurations, served);
-        mem_free(choice);
-        space_close(space);
-    }
-    problem_free(p);
-}
-
 static void test_linear(void **state)
 {
     needs_compiler();
-    compare_kernels("kernels/linear/spec.lua", 2);
+    compare_kernels("kernels/linear/spec.lua", 2, 11, c_says);
 }
 
 static void test_narrow(void **state)
 {
     needs_compiler();
-    compare_kernels("kernels/linear_bf16/spec.lua", 1);
+    compare_kernels("kernels/linear_bf16/spec.lua", 1, 11, c_says);
 }
 
 static void test_all_that_a_launch_says(void **state)
 {
     needs_compiler();
-    compare_kernels("test/specs/launch.lua", 6);
+    compare_kernels("test/specs/launch.lua", 6, 11, c_says);
 }
 
 /* Results of different problems have no common parameters. */

@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { FAKE_PERSISTING = 39321600, FAKE_WINDOW = 134213632 };   /* bytes, an H200's */
-enum { FAKE_PAGE = 65536, FAKE_HANDLE = 77 };
 
 struct fake fake;
 
@@ -206,105 +204,7 @@ static CUresult f_cuCtxSetCurrent(CUcontext context)
     return context == (CUcontext)&context_object ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static CUresult f_cuMemGetInfo(size_t *free_bytes, size_t *total)
-{
-    ENTER(cuMemGetInfo);
-    *free_bytes = fake.memory - fake.used;
-    *total = fake.memory;
-    return CUDA_SUCCESS;
-}
-
-static CUresult f_cuMemAlloc(CUdeviceptr *address, size_t bytes)
-{
-    ENTER(cuMemAlloc);
-    if (bytes == 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (bytes > fake.memory - fake.used)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    void *p = aligned_alloc(256, (bytes + 255) / 256 * 256);
-    *address = (CUdeviceptr)(uintptr_t)p;
-    fake.allocations++;
-    return CUDA_SUCCESS;
-}
-
-static CUresult f_cuMemFree(CUdeviceptr address)
-{
-    free((void *)(uintptr_t)address);
-    fake.allocations--;
-    return fake.sticky;
-}
-
-/* Memory that a driver maps by page: reserved addresses are inaccessible, what is mapped is not, and an unmapped page
- * keeps what is in it. Releases are not counted, as above. */
-static CUresult f_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
-                                                CUmemAllocationGranularity_flags option)
-{
-    ENTER(cuMemGetAllocationGranularity);
-    *granularity = FAKE_PAGE;
-    return prop->type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult f_cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted,
-                                      unsigned long long flags)
-{
-    ENTER(cuMemAddressReserve);
-    if (bytes % FAKE_PAGE || alignment % FAKE_PAGE)
-        return CUDA_ERROR_INVALID_VALUE;
-    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    fake.reservations++;
-    *address = (CUdeviceptr)(uintptr_t)p;
-    return CUDA_SUCCESS;
-}
-
-static CUresult f_cuMemAddressFree(CUdeviceptr address, size_t bytes)
-{
-    fake.reservations--;
-    return munmap((void *)(uintptr_t)address, bytes) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-static CUresult f_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
-                              unsigned long long flags)
-{
-    ENTER(cuMemCreate);
-    if (bytes > fake.memory - fake.used)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    fake.allocations++;
-    *handle = FAKE_HANDLE;
-    return bytes && bytes % FAKE_PAGE == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult f_cuMemRelease(CUmemGenericAllocationHandle handle)
-{
-    fake.allocations--;
-    return handle == FAKE_HANDLE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult f_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
-                           unsigned long long flags)
-{
-    ENTER(cuMemMap);
-    fake.mapped++;
-    return handle == FAKE_HANDLE && !offset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static CUresult f_cuMemUnmap(CUdeviceptr address, size_t bytes)
-{
-    fake.mapped--;
-    return mprotect((void *)(uintptr_t)address, bytes, PROT_NONE) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-static CUresult f_cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc, size_t count)
-{
-    ENTER(cuMemSetAccess);
-    void *p = (void *)(uintptr_t)address;
-    if (count != 1 || desc->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE || mprotect(p, bytes, PROT_READ | PROT_WRITE))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (fake.forgets)
-        memset(p, 0, bytes);
-    return CUDA_SUCCESS;
-}
+#include "fake_cuda_memory.h"
 
 static CUresult f_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
@@ -529,83 +429,7 @@ static CUresult f_cuCtxResetPersistingL2Cache(void)
     return CUDA_SUCCESS;
 }
 
-static CUresult f_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
-                                         const cuuint64_t *extents, const cuuint64_t *strides, const cuuint32_t *box,
-                                         const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
-                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-                                         CUtensorMapFloatOOBfill fill)
-{
-    ENTER(cuTensorMapEncodeTiled);
-    if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 1 || rank > 5 || interleave || fill)
-        return CUDA_ERROR_INVALID_VALUE;
-    fake.last_map = (struct fake_map){.type = type, .rank = rank, .address = address, .swizzle = swizzle,
-                                      .promotion = promotion};
-    for (cuuint32_t i = 0; i < rank; i++) {
-        if (element_strides[i] != 1)
-            return CUDA_ERROR_INVALID_VALUE;
-        fake.last_map.extents[i] = extents[i];
-        fake.last_map.box[i] = box[i];
-        if (i + 1 < rank)
-            fake.last_map.strides[i] = strides[i];
-    }
-    fake.maps++;
-    memset(map, 0, sizeof *map);
-    map->opaque[0] = (cuuint64_t)(uintptr_t)address;
-    map->opaque[15] = (cuuint64_t)fake.maps;
-    return CUDA_SUCCESS;
-}
-
-static CUresult launched(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                         unsigned int by, unsigned int bz, unsigned int shared, void **args)
-{
-    if (fake.capturing)
-        fake.captured++;
-    else
-        fake.launches++;
-    memcpy(fake.last_grid, (unsigned int[]){gx, gy, gz}, sizeof fake.last_grid);
-    memcpy(fake.last_block, (unsigned int[]){bx, by, bz}, sizeof fake.last_block);
-    fake.last_shared = shared;
-    fake.last_args = args;
-    if (!strcmp(function->name, "crash"))
-        fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
-    return CUDA_SUCCESS;
-}
-
-static CUresult f_cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz,
-                                 unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
-                                 CUstream stream, void **args, void **extra)
-{
-    ENTER(cuLaunchKernel);
-    return launched(function, gx, gy, gz, bx, by, bz, shared, args);
-}
-
-static CUresult f_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
-{
-    ENTER(cuLaunchKernelEx);
-    memset(fake.last_cluster, 0, sizeof fake.last_cluster);
-    fake.last_programmatic = 0;
-    fake.last_window = (CUaccessPolicyWindow){0};
-    if (c->numAttrs < 1)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < c->numAttrs; i++)
-        switch (c->attrs[i].id) {
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            fake.last_cluster[0] = c->attrs[i].value.clusterDim.x;
-            fake.last_cluster[1] = c->attrs[i].value.clusterDim.y;
-            fake.last_cluster[2] = c->attrs[i].value.clusterDim.z;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-            fake.last_programmatic = c->attrs[i].value.programmaticStreamSerializationAllowed;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: fake.last_window = c->attrs[i].value.accessPolicyWindow; break;
-        default: return CUDA_ERROR_INVALID_VALUE;
-        }
-    if (fake.last_cluster[0] && c->gridDimX % fake.last_cluster[0])
-        return (CUresult)912;
-    return launched(function, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
-                    c->sharedMemBytes, args);
-}
-
+#include "fake_cuda_launch.h"
 #include "fake_cuda_libraries.h"
 
 static const struct cuda_api fake_cuda = {

@@ -1,7 +1,7 @@
 /* test_lib.c: liblathe launches what the plan says at any size, and chooses among sizes and devices as the export in C does. */
 #include "guest_fixture.h"
 
-#include "search/space/space.h"
+#include "../cli/runtime/compare.h"
 
 static const struct problem *kinds_problem;
 static const struct kernel *kinds_kernel[2];
@@ -59,56 +59,19 @@ static char *library_says(const struct problem *p, const struct kernel *k, const
     return sb_take(&b);
 }
 
-static void compare_kernels(const char *path, int configurations)
-{
-    struct problem *p = program_problem(program_tree(path), path);
-    struct target t;
-    struct err e = {0};
-    struct rng r;
-    rng_seed(&r, 12);
-    if (target_named("sm_90a", &t, &e))
-        fail_msg("%s", e.text);
-    for (int i = 0; i < p->nkernels; i++) {
-        struct kernel *k = &p->kernels[i];
-        struct space *space;
-        int served = 0;
-        if (k->baseline || !export_c_serves(k))
-            continue;
-        if (space_open(p, k, &t, &space, &e))
-            fail_msg("%s", e.text);
-        config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
-        for (int c = 0; c < configurations; c++) {
-            struct sizes sizes;
-            int some;
-            choose_sizes(p, &r, &sizes);
-            space_at(space, space_random(space, &r), choice);
-            char *wanted = plans_say(p, k, &t, choice, &sizes, &some), *got = library_says(p, k, &t, choice, &sizes);
-            same_text(got, wanted, k->name, &sizes, p->ndims);
-            served += some;
-            mem_free(wanted);
-            mem_free(got);
-        }
-        if (served < 2 * configurations)
-            fail_msg("%s: kernel %s: %d configurations ran at %d sizes in all", path, k->name, configurations, served);
-        mem_free(choice);
-        space_close(space);
-    }
-    problem_free(p);
-}
-
 static void test_linear(void **state)
 {
-    compare_kernels("kernels/linear/spec.lua", 20);
+    compare_kernels("kernels/linear/spec.lua", 20, 12, library_says);
 }
 
 static void test_narrow(void **state)
 {
-    compare_kernels("kernels/linear_bf16/spec.lua", 10);
+    compare_kernels("kernels/linear_bf16/spec.lua", 10, 12, library_says);
 }
 
 static void test_all_that_a_launch_says(void **state)
 {
-    compare_kernels("test/specs/launch.lua", 40);
+    compare_kernels("test/specs/launch.lua", 40, 12, library_says);
 }
 
 /* --- several --- */
