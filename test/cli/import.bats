@@ -94,6 +94,12 @@ rows() {
     [ "$(value lathe.db "SELECT group_concat(DISTINCT value ->> 'campaign') FROM campaign, json_each(request, '$.earlier') WHERE campaign.id = 4")" = 1 ]
 }
 
+@test "suggested commands name the database that is not the usual one" {
+    split lathe import "$DATA/small/t4.json" --db "o o.db"
+    [[ "$out" == *"next: lathe show 1 --db 'o o.db'" ]]
+    fails 1 "\`lathe best --campaign 1 --db 'o o.db'\` lists it" lathe best --db "o o.db"
+}
+
 @test "where there is nothing else, it is said how to see what was imported" {
     lathe import "$DATA/small/t4.json"
     for asked in "" --front "--kernel t4"; do

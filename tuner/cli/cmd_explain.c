@@ -249,9 +249,12 @@ static status newest_best(struct query *q, const struct explain_args *args, int6
     status s = query_newest(q, &f.campaign, e);
     if (s == LATHE_OK)
         s = query_best(q, &f, &best, e);
+    struct strbuf db = {0};
+    select_db_option(&db, args->db);
     if (s == LATHE_OK && json_array_size(best) == 0)
         s = err_set(e, LATHE_NOTHING, "campaign %lld of %.300s has no verified configuration\ngive a trial's number: `lathe show "
-                                      "%lld` lists them", (long long)f.campaign, args->db, (long long)f.campaign);
+                                      "%lld%.300s` lists them", (long long)f.campaign, args->db, (long long)f.campaign, sb_str(&db));
+    sb_free(&db);
     *id = tree_int(json_array_get(best, 0), "id");
     json_decref(best);
     return s;

@@ -106,7 +106,9 @@ static status print_all(const json_t *done, const struct import_args *args, stru
     if (args->csv)
         return report_csv_out(done, e);
     json_array_foreach(done, i, c) print_one(&b, c);
-    sb_addf(&b, "next: lathe show %lld\n", (long long)tree_int(c, "campaign"));
+    sb_addf(&b, "next: lathe show %lld", (long long)tree_int(c, "campaign"));
+    select_db_option(&b, args->db);
+    sb_add(&b, "\n");
     return out_report(&b, e);
 }
 

@@ -113,10 +113,13 @@ static status only_recorded(const struct selection *s, struct query *q, const ch
     f.top = 1;
     if (st == LATHE_OK && asked)
         st = query_best(q, &f, &best, e);
+    struct strbuf db = {0};
+    select_db_option(&db, s->db);
     if (st == LATHE_OK && json_array_size(best))
         st = err_set(e, LATHE_NOTHING, "nothing%s%.500s in %.300s was measured here: what there is was imported or "
-                                       "replayed, not verified\n`lathe best --campaign %lld` lists it", *wanted ? " for" : "", wanted, s->db,
-                     (long long)tree_int(json_array_get(best, 0), "campaign"));
+                                       "replayed, not verified\n`lathe best --campaign %lld%.300s` lists it", *wanted ? " for" : "",
+                     wanted, s->db, (long long)tree_int(json_array_get(best, 0), "campaign"), sb_str(&db));
+    sb_free(&db);
     json_decref(best);
     return st;
 }
@@ -151,4 +154,12 @@ status selection_nothing(const struct selection *s, struct query *q, struct err 
     sb_free(&existing);
     sb_free(&near);
     return st;
+}
+
+void select_db_option(struct strbuf *b, const char *db)
+{
+    if (!strcmp(db, DEFAULT_DB))
+        return;
+    sb_add(b, " --db ");
+    cli_quote(b, db);
 }

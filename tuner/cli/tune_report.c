@@ -12,15 +12,6 @@
 
 /* --- one campaign --- */
 
-/* "--db x.db" where a suggested command needs it. */
-static void add_db(struct strbuf *b, const char *db)
-{
-    if (!strcmp(db, DEFAULT_DB))
-        return;
-    sb_add(b, " --db ");
-    cli_quote(b, db);
-}
-
 static void print_report(struct strbuf *b, const json_t *campaign, const json_t *best, const struct tune_reported *r)
 {
     long long id = (long long)tree_int(campaign, "id");
@@ -40,7 +31,7 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
     sb_addf(b, "\ndatabase %s, campaign %lld\n", r->db, id);
     bool exports = json_array_size(best) && !report_is_recorded(campaign);
     sb_addf(b, exports ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
-    add_db(b, r->db);
+    select_db_option(b, r->db);
     sb_add(b, exports ? " -o winner.cu\n" : "\n");
 }
 
