@@ -5,6 +5,7 @@
  * compiling and for running on a device. */
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "console/quote.h"
 #include "console/table.h"
 #ifdef LATHE_MPI
 #include "mpi/ranks.h"
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
     if (ranks_main(argc, argv, self, &code))
         return code;
 #endif
-    char *line = cli_quote_all(argc, argv);
+    char *line = quote_words(argc, argv);
     struct cli cli = {.self = self, .version = LATHE_VERSION, .date = LATHE_DATE, .command_line = line};
     struct err e = {0};
     status s = cli_run(&cli, argc, argv, &e);

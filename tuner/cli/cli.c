@@ -148,28 +148,3 @@ status cli_run(const struct cli *cli, int argc, char *const *argv, struct err *e
     status s = cli_find(name, &c, e);
     return s == LATHE_OK ? run_command(cli, c, argc - 2, argv + 2, e) : s;
 }
-
-void cli_quote(struct strbuf *b, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-    if (*word && !word[strspn(word, plain)]) {
-        sb_add(b, word);
-        return;
-    }
-    sb_add(b, "'");
-    for (; *word; word++)
-        sb_addn(b, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    sb_add(b, "'");
-}
-
-char *cli_quote_all(int argc, char *const *argv)
-{
-    struct strbuf b = {0};
-    sb_add(&b, "");
-    for (int i = 0; i < argc; i++) {
-        if (i)
-            sb_add(&b, " ");
-        cli_quote(&b, argv[i]);
-    }
-    return sb_take(&b);
-}

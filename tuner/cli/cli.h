@@ -1,5 +1,6 @@
 /* cli.h: the commands. Each has one file, cmd_NAME.c, which defines its row of the table and knows nothing of the
- * others.
+ * others. What one needs beside it is in a folder of its name (tune/, compare/, space/, export/), what several share in
+ * args/, output/ and progress/; the folders know nothing of the table.
  *
  * A command writes results to stdout and progress to stderr; what goes wrong it returns, and main.c prints. A failure
  * writes nothing to stdout (a campaign that found nothing valid is a result, as is a doctor's finding). A status with
@@ -25,8 +26,9 @@ struct command {
     status (*run)(const struct cli *cli, void *args, struct err *e);
 };
 
-extern const struct command command_tune, command_best, command_show, command_export, command_import, command_report, command_explain, command_serve, command_space, command_check, command_verify,
-    command_doctor, command_query, command_recording, command_compare, command_tune_strategy, command_completion, command_help, command_version;
+extern const struct command command_tune, command_best, command_show, command_export, command_import, command_report,
+    command_explain, command_serve, command_space, command_check, command_verify, command_doctor, command_query,
+    command_recording, command_compare, command_tune_strategy, command_completion, command_help, command_version;
 
 /* argv[0] is the program's name. Runs a command; LATHE_USAGE for one that there is not. */
 status cli_run(const struct cli *cli, int argc, char *const *argv, struct err *e);
@@ -46,9 +48,5 @@ extern const char cli_about[]; /* what lathe is, in a sentence */
 
 void cli_help(struct strbuf *b);                                  /* what `lathe --help` prints */
 void cli_command_help(struct strbuf *b, const struct command *c); /* what `lathe help NAME` prints */
-
-/* argv as one line that a shell would read back; mem_free it. */
-char *cli_quote_all(int argc, char *const *argv);
-void cli_quote(struct strbuf *b, const char *word);
 
 #endif

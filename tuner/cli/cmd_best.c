@@ -1,10 +1,10 @@
 /* cmd_best.c: `lathe best`: the best verified configurations in the database, or the front of error and time. */
 #include "cli/cli.h"
-#include "cli/parse_inputs.h"
+#include "cli/args/parse_inputs.h"
 #include "console/output.h"
 #include "console/parse.h"
-#include "cli/report.h"
-#include "cli/select.h"
+#include "cli/output/report.h"
+#include "cli/args/select.h"
 #include "model/result.h"
 #include <string.h>
 

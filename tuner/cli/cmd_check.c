@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "campaign/check.h"
 #include "cli/cli.h"
-#include "cli/find_spec.h"
+#include "cli/args/find_spec.h"
 #include "console/output.h"
-#include "cli/report.h"
+#include "cli/output/report.h"
 #include "console/table.h"
 #include <string.h>
 

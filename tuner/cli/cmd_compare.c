@@ -2,11 +2,11 @@
 #include "base/mem.h"
 #include "campaign/campaign.h"
 #include "cli/cli.h"
-#include "cli/compare_args.h"
-#include "cli/compare_view.h"
+#include "cli/compare/compare_args.h"
+#include "cli/compare/compare_view.h"
 #include "console/output.h"
 #include "console/spark.h"
-#include "cli/signals.h"
+#include "cli/progress/signals.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

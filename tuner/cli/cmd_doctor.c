@@ -1,10 +1,10 @@
 /* cmd_doctor.c: `lathe doctor`: what lathe can use on this machine, what is missing, what to do about it. */
 #include "campaign/selftest.h"
 #include "cli/cli.h"
-#include "cli/find_spec.h"
+#include "cli/args/find_spec.h"
 #include "console/output.h"
-#include "cli/signals.h"
-#include "cli/report.h"
+#include "cli/progress/signals.h"
+#include "cli/output/report.h"
 #include "console/table.h"
 #include "device/dev.h"
 #include "device/probe.h"

@@ -1,10 +1,10 @@
 /* cmd_export.c: `lathe export`: the best configuration, or one trial, in one of the formats of export/export.h. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/export_campaign.h"
-#include "cli/export_trials.h"
+#include "cli/export/export_campaign.h"
+#include "cli/export/export_trials.h"
 #include "console/output.h"
-#include "cli/report.h"
+#include "cli/output/report.h"
 #include "console/table.h"
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "campaign/import_campaign.h"
 #include "cli/cli.h"
 #include "console/output.h"
-#include "cli/report.h"
-#include "cli/select.h"
+#include "cli/output/report.h"
+#include "cli/args/select.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "console/output.h"
-#include "cli/report.h"
-#include "cli/select.h"
+#include "cli/output/report.h"
+#include "cli/args/select.h"
 #include "console/table.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* cmd_recording.c: `lathe recording`: what a recording holds, and the facts that scores of strategies are made from. */
 #include "cli/cli.h"
-#include "cli/export_campaign.h"
+#include "cli/export/export_campaign.h"
 #include "console/output.h"
-#include "cli/report.h"
+#include "cli/output/report.h"
 #include "replay/recording.h"
 #include "score/score.h"
 #include <math.h>

@@ -1,10 +1,10 @@
 /* cmd_report.c: `lathe report`: campaigns as one HTML file. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/export_code.h"
+#include "cli/export/export_code.h"
 #include "console/output.h"
 #include "console/parse.h"
-#include "cli/select.h"
+#include "cli/args/select.h"
 #include "report/document.h"
 #include "report/json_text.h"
 #include "report/page.h"

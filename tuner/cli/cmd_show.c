@@ -2,8 +2,8 @@
 #include "cli/cli.h"
 #include "console/output.h"
 #include "console/parse.h"
-#include "cli/report.h"
-#include "cli/select.h"
+#include "cli/output/report.h"
+#include "cli/args/select.h"
 #include "console/spark.h"
 #include <limits.h>
 

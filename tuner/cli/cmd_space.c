@@ -1,8 +1,9 @@
 /* cmd_space.c: `lathe space`: how large a specification's spaces are, what is in them, why a configuration is not. */
 #include "base/mem.h"
+#include "cli/cli.h"
 #include "console/output.h"
-#include "cli/report.h"
-#include "cli/space_view.h"
+#include "cli/output/report.h"
+#include "cli/space/space_view.h"
 #include "console/table.h"
 #include <string.h>
 
@@ -149,7 +150,7 @@ static status space_run(const struct cli *cli, void *p, struct err *e)
     if (one != LATHE_OK)
         return one;
     struct view v;
-    status s = view_load(&v, cli, args, e);
+    status s = view_load(&v, cli->self, args, e);
     if (s == LATHE_OK && args->explain) {
         s = space_explain_run(&v, args, e);
     } else if (s == LATHE_OK && (s = view_open(&v, args, e)) == LATHE_OK) {

@@ -4,17 +4,17 @@
  * told of is in the database. */
 #include "campaign/campaign.h"
 #include "cli/cli.h"
-#include "cli/find_spec.h"
+#include "cli/args/find_spec.h"
 #include "console/output.h"
 #include "console/parse.h"
-#include "cli/parse_inputs.h"
-#include "cli/progress.h"
-#include "cli/select.h"
-#include "cli/signals.h"
-#include "cli/tune_events.h"
-#include "cli/tune_replay.h"
-#include "cli/tune_report.h"
-#include "cli/tune_resume.h"
+#include "cli/args/parse_inputs.h"
+#include "cli/progress/progress.h"
+#include "cli/args/select.h"
+#include "cli/progress/signals.h"
+#include "cli/tune/tune_events.h"
+#include "cli/tune/tune_replay.h"
+#include "cli/tune/tune_report.h"
+#include "cli/tune/tune_resume.h"
 #include <string.h>
 
 struct tune_args {

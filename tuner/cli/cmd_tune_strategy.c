@@ -4,12 +4,12 @@
 #include "campaign/campaign.h"
 #include "campaign/function_campaign.h"
 #include "cli/cli.h"
-#include "cli/compare_args.h"
+#include "cli/compare/compare_args.h"
 #include "console/output.h"
-#include "cli/select.h"
-#include "cli/signals.h"
+#include "cli/args/select.h"
+#include "cli/progress/signals.h"
 #include "console/table.h"
-#include "cli/tune_strategy.h"
+#include "cli/compare/tune_strategy.h"
 #include <math.h>
 #include <string.h>
 

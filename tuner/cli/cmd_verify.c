@@ -2,10 +2,10 @@
 #include "base/mem.h"
 #include "campaign/verification.h"
 #include "cli/cli.h"
-#include "cli/find_spec.h"
+#include "cli/args/find_spec.h"
 #include "console/output.h"
-#include "cli/report.h"
-#include "cli/parse_inputs.h"
+#include "cli/output/report.h"
+#include "cli/args/parse_inputs.h"
 #include "console/table.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* complete.c: see complete.h. The words are walked as options.c walks them, up to the one that is being typed. */
 #include "cli/complete.h"
 #include "base/mem.h"
-#include "cli/find_spec.h"
+#include "cli/args/find_spec.h"
 #include "console/output.h"
 #include <string.h>
 

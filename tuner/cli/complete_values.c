@@ -2,8 +2,8 @@
  * What fails here offers nothing: nobody wants an error at the tab key. */
 #include "cli/complete.h"
 #include "base/mem.h"
-#include "cli/find_spec.h"
-#include "cli/select.h"
+#include "cli/args/find_spec.h"
+#include "cli/args/select.h"
 #include "db/query.h"
 #include "model/inputs.h"
 #include "model/target.h"

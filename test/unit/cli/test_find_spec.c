@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cli/find_spec.h"
+#include "cli/args/find_spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * whose GPU is the host device (test/unit/lib/host_driver.c): what it computes is right at every size. */
 #include "driver/choices.h"
 
-#include "cli/export_trials.h"
+#include "cli/export/export_trials.h"
 #include "db/store.h"
 
 static struct choices made;

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "console/options.h"
 #include "console/parse.h"
+#include "console/quote.h"
 
 #include <string.h>
 
@@ -272,10 +273,10 @@ static void all_help(void **state)
 static void quoting(void **state)
 {
     char *argv[] = {"lathe", "query", "SELECT 'a'", "", "x.db"};
-    char *line = cli_quote_all(5, argv);
+    char *line = quote_words(5, argv);
     assert_string_equal(line, "lathe query 'SELECT '\\''a'\\''' '' x.db");
     mem_free(line);
-    line = cli_quote_all(0, argv);
+    line = quote_words(0, argv);
     assert_string_equal(line, "");
     mem_free(line);
 }

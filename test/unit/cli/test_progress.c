@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cli/progress.h"
+#include "cli/progress/progress.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/report.h"
+#include "cli/output/report.h"
 #include "console/table.h"
 
 #include <math.h>

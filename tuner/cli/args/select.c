@@ -1,0 +1,165 @@
+/* select.c: the filter that the selection options describe, and what to say when nothing passes it. */
+#include "cli/args/select.h"
+#include "base/mem.h"
+#include "cli/args/parse_inputs.h"
+#include "cli/output/report.h"
+#include "console/quote.h"
+#include <string.h>
+#include <strings.h>
+
+status selection_filter(const struct selection *s, struct query_filter *out, struct err *e)
+{
+    enum inputs inputs;
+    status known = s->inputs ? parse_inputs(s->inputs, &inputs, e) : LATHE_OK;
+    if (known != LATHE_OK)
+        return known;
+    *out = (struct query_filter){
+        .problem = s->problem,
+        .device = s->device,
+        .kernel = s->kernel,
+        .dims = (const char *const *)s->sizes.items,
+        .ndims = s->sizes.count,
+        .tolerances = (const char *const *)s->tolerances.items,
+        .ntolerances = s->tolerances.count,
+        .inputs = s->inputs,
+        .campaign = s->campaign,
+        .measured = !s->campaign && !s->device,
+    };
+    return LATHE_OK;
+}
+
+static void add_option(struct strbuf *b, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    sb_addf(b, " --%s ", name);
+    quote_word(b, value);
+}
+
+/* Problem, size and device of every campaign, each combination once, newest first. */
+static void list_existing(struct strbuf *b, const json_t *campaigns)
+{
+    enum { SHOWN = 6 };
+    int shown = 0;
+    for (size_t i = json_array_size(campaigns); i-- > 0;) {
+        const json_t *c = json_array_get(campaigns, i);
+        struct strbuf line = {0};
+        sb_addf(&line, "%s ", tree_text(c, "problem"));
+        report_size(&line, json_object_get(c, "size"));
+        sb_addf(&line, " on %s", tree_text(c, "device"));
+        if (!b->s || !strstr(b->s, sb_str(&line))) {
+            if (shown < SHOWN)
+                sb_addf(b, "%s%s", shown ? "; " : "", sb_str(&line));
+            else if (shown == SHOWN)
+                sb_add(b, "; and more (`lathe show` lists all)");
+            shown++;
+        }
+        sb_free(&line);
+    }
+}
+
+/* What may have been meant: the nearest of what the campaigns have. */
+static void add_near(struct strbuf *b, const char *option, const char *word, const json_t *words)
+{
+    size_t n = json_array_size(words);
+    const char **names = mem_zalloc(n + 1, sizeof *names);
+    bool there = false;
+    for (size_t i = 0; i < n; i++) {
+        names[i] = json_string_value(json_array_get(words, i));
+        there |= word && !strcasecmp(names[i], word);
+    }
+    const char *near = word && !there ? nearest_word(word, names, (int)n) : NULL;
+    if (near)
+        sb_addf(b, "\ndid you mean --%s ", option);
+    if (near)
+        quote_word(b, near);
+    sb_add(b, near ? "?" : "");
+    mem_free(names);
+}
+
+/* A key's text of each campaign; of `kernels` each word. */
+static void suggest(struct strbuf *b, const struct selection *s, struct query *q, const json_t *campaigns)
+{
+    json_t *problems = json_array(), *devices = json_array(), *kernels = json_array(), *rows = NULL, *row;
+    struct err ignored = {0};
+    size_t i;
+    json_array_foreach((json_t *)campaigns, i, row) {
+        json_array_append(problems, json_object_get(row, "problem"));
+        json_array_append(devices, json_object_get(row, "device"));
+    }
+    if (s->kernel && query_sql(q, "SELECT DISTINCT kernels FROM campaign", &rows, &ignored) == LATHE_OK)
+        json_array_foreach(json_object_get(rows, "rows"), i, row) {
+            const char *at = json_string_value(json_array_get(row, 0));
+            for (size_t len; at && (len = strcspn(at, " ")) > 0; at += len + (at[len] == ' '))
+                json_array_append_new(kernels, json_stringn(at, len));
+        }
+    add_near(b, "problem", s->problem, problems);
+    add_near(b, "device", s->device, devices);
+    add_near(b, "kernel", s->kernel, kernels);
+    json_decref(problems);
+    json_decref(devices);
+    json_decref(kernels);
+    json_decref(rows);
+}
+
+/* LATHE_OK: what there is was not all recorded elsewhere. */
+static status only_recorded(const struct selection *s, struct query *q, const char *wanted, struct err *e)
+{
+    struct query_filter f;
+    json_t *best = NULL;
+    status st = selection_filter(s, &f, e);
+    bool asked = f.measured;
+    f.measured = false;
+    f.top = 1;
+    if (st == LATHE_OK && asked)
+        st = query_best(q, &f, &best, e);
+    struct strbuf db = {0};
+    select_db_option(&db, s->db);
+    if (st == LATHE_OK && json_array_size(best))
+        st = err_set(e, LATHE_NOTHING, "nothing%s%.500s in %.300s was measured here: what there is was imported or "
+                                       "replayed, not verified\n`lathe best --campaign %lld%.300s` lists it", *wanted ? " for" : "",
+                     wanted, s->db, (long long)tree_int(json_array_get(best, 0), "campaign"), sb_str(&db));
+    sb_free(&db);
+    json_decref(best);
+    return st;
+}
+
+status selection_nothing(const struct selection *s, struct query *q, struct err *e)
+{
+    struct strbuf wanted = {0}, existing = {0}, near = {0};
+    add_option(&wanted, "problem", s->problem);
+    for (int i = 0; i < s->sizes.count; i++)
+        add_option(&wanted, "size", s->sizes.items[i]);
+    for (int i = 0; i < s->tolerances.count; i++)
+        add_option(&wanted, "tolerance", s->tolerances.items[i]);
+    add_option(&wanted, "inputs", s->inputs);
+    add_option(&wanted, "device", s->device);
+    add_option(&wanted, "kernel", s->kernel);
+    if (s->campaign)
+        sb_addf(&wanted, " --campaign %lld", (long long)s->campaign);
+    json_t *campaigns = NULL;
+    status st = only_recorded(s, q, sb_str(&wanted), e);
+    if (st == LATHE_OK)
+        st = query_campaigns(q, &campaigns, e);
+    if (st == LATHE_OK) {
+        list_existing(&existing, campaigns);
+        suggest(&near, s, q, campaigns);
+        st = err_set(e, LATHE_NOTHING, "no verified configuration%s%.500s in %.300s%.200s\n%s%.1000s",
+                     wanted.len ? " for" : "", sb_str(&wanted), s->db, sb_str(&near),
+                     existing.len ? "campaigns there: " : "it has no campaigns: run `lathe tune` first",
+                     sb_str(&existing));
+    }
+    json_decref(campaigns);
+    sb_free(&wanted);
+    sb_free(&existing);
+    sb_free(&near);
+    return st;
+}
+
+void select_db_option(struct strbuf *b, const char *db)
+{
+    if (!strcmp(db, DEFAULT_DB))
+        return;
+    sb_add(b, " --db ");
+    quote_word(b, db);
+}

@@ -1,0 +1,46 @@
+/* export_image.c: a configuration compiled for an export. */
+#include "base/mem.h"
+#include "cli/export/export_trials.h"
+#include "device/jit.h"
+#include "model/source.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why,
+                    struct err *e)
+{
+    char dir[] = "/tmp/lathe-export-XXXXXX", *path = NULL, **defines = NULL;
+    struct strbuf source = {0};
+    struct value *slots = mem_zalloc((size_t)in->kernel->scope.count + 1, sizeof *slots);
+    struct jit_outcome outcome = {0};
+    int ndefines = 0;
+    kernel_slots_fixed(in->problem, in->kernel, in->target, slots);
+    status s = kernel_slots_config(in->kernel, in->choice, slots, e);
+    if (s == LATHE_OK)
+        s = source_defines(in->kernel, slots, &defines, &ndefines, e);
+    if (s == LATHE_OK)
+        s = source_epilogue(in->problem, &source, e);
+    if (s == LATHE_OK && !mkdtemp(dir))
+        s = err_set(e, LATHE_IO, "%s: %s", dir, strerror(errno));
+    if (s == LATHE_OK) {
+        sb_add(&source, in->kernel->source ? in->kernel->source : "");
+        path = path_join(dir, "image");
+        struct jit_request r = {.source = sb_str(&source), .name = in->kernel->name, .defines = defines,
+                                .ndefines = ndefines, .arch = arch, .image_path = path};
+        s = jit_compile(&r, &outcome, e);
+        if (s == LATHE_OK && outcome.ok)
+            s = file_read(path, image, len, e);
+        unlink(path);
+        rmdir(dir);
+    }
+    if (s == LATHE_OK && !outcome.ok)
+        *why = mem_printf("it did not compile: %.400s", outcome.log ? outcome.log : "");
+    source_defines_free(defines, ndefines);
+    mem_free(outcome.log);
+    mem_free(path);
+    mem_free(slots);
+    sb_free(&source);
+    return s;
+}

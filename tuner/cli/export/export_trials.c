@@ -1,0 +1,172 @@
+/* export_trials.c: which trial an export is of, and all that the exporter needs of it. */
+#include "cli/export/export_trials.h"
+#include "base/mem.h"
+#include "cli/output/report.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- which --- */
+
+/* "atol=0.0001 rtol=0.0001 on inputs wide" */
+static void conditions_text(struct strbuf *b, const json_t *trial)
+{
+    report_tolerance(b, json_object_get(trial, "tolerance"));
+    if (strcmp(tree_text(trial, "inputs"), "default") != 0)
+        sb_addf(b, " on inputs %s", tree_text(trial, "inputs"));
+}
+
+/* A winner among trials that were verified to different tolerances, or on different inputs, is one that the user has
+ * not chosen. `trial` is that winner; others of its problem, size and device are looked at. */
+status export_check_conditions(struct query *q, const json_t *trial, const struct query_filter *chosen, struct err *e)
+{
+    struct query_filter f = *chosen;
+    struct strbuf list = {0};
+    const json_t *size = json_object_get(trial, "size");
+    char **dims = mem_zalloc(json_object_size(size) + 1, sizeof *dims);
+    const char *name;
+    json_t *value, *conditions = NULL;
+    f.ndims = 0;
+    json_object_foreach((json_t *)size, name, value)
+        dims[f.ndims++] = mem_printf("%s=%lld", name, (long long)json_integer_value(value));
+    f.dims = (const char *const *)dims;
+    f.problem = tree_text(trial, "problem");
+    f.device = tree_text(trial, "device");
+    status s = query_conditions(q, &f, &conditions, e);
+    json_t *operators = json_object();
+    for (size_t i = 0; i < json_array_size(conditions); i++) {
+        const json_t *c = json_array_get(conditions, i);
+        char operator[24];
+        snprintf(operator, sizeof operator, "%lld", (long long)tree_int(c, "operator"));
+        json_object_set_new(operators, operator, json_null());
+        sb_add(&list, i ? "; " : "");
+        conditions_text(&list, c);
+    }
+    if (s == LATHE_OK && json_object_size(operators) > 1)
+        s = err_set(e, LATHE_USAGE,
+                    "there are results of %zu different problems called %s: their specifications differ in tensors, "
+                    "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe best` tells them apart)",
+                    json_object_size(operators), f.problem);
+    else if (s == LATHE_OK && json_array_size(conditions) > 1)
+        s = err_set(
+            e, LATHE_USAGE,
+            "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
+            "--tolerance, --inputs, --campaign or --trial",
+            sb_str(&list));
+    for (int i = 0; i < f.ndims; i++)
+        mem_free(dims[i]);
+    mem_free(dims);
+    json_decref(conditions);
+    json_decref(operators);
+    sb_free(&list);
+    return s;
+}
+
+status export_query_best(struct query *q, struct query_filter *f, json_t **best, struct err *e)
+{
+    status s = query_best(q, f, best, e);
+    if (s != LATHE_OK || !f->measured || json_array_size(*best))
+        return s;
+    json_decref(*best);
+    *best = NULL;
+    f->measured = false;
+    return query_best(q, f, best, e);
+}
+
+status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, struct err *e)
+{
+    if (trial) {
+        if (sel->problem || sel->device || sel->kernel || sel->campaign || sel->sizes.count || sel->tolerances.count ||
+            sel->inputs)
+            return err_set(e, LATHE_USAGE,
+                           "export: --trial already says which one\nleave out --problem, --size, --device, "
+                           "--kernel, --tolerance, --inputs and --campaign, or leave out --trial");
+        *id = trial;
+        return LATHE_OK;
+    }
+    struct query_filter f;
+    status s = selection_filter(sel, &f, e);
+    if (s != LATHE_OK)
+        return s;
+    f.top = 1;
+    json_t *best = NULL;
+    s = export_query_best(q, &f, &best, e);
+    if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
+        s = selection_nothing(sel, q, e);
+    else if (s == LATHE_OK)
+        *id = tree_int(json_array_get(best, 0), "id");
+    if (s == LATHE_OK && !sel->campaign)
+        s = export_check_conditions(q, json_array_get(best, 0), &f, e);
+    json_decref(best);
+    return s;
+}
+
+/* --- one --- */
+
+/* Only what was verified, and may win, is handed out. */
+static status check_exportable(const json_t *trial, struct err *e)
+{
+    long long id = (long long)tree_int(trial, "id");
+    const char *outcome = tree_text(trial, "outcome"), *reason = tree_text(trial, "reason");
+    if (!strcmp(tree_text(trial, "role"), "baseline"))
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is a baseline (%s): there is nothing of it to export\n"
+                       "`lathe best` lists what there is",
+                       id, tree_text(trial, "kernel"));
+    if (!strcmp(outcome, "inaccurate"))
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is not exported: its outcome is inaccurate: %.600s\n"
+                       "`lathe tune --tolerance` allows more",
+                       id, reason);
+    if (strcmp(outcome, "ok") != 0)
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is not verified, so it is not exported: its outcome is %s%s%.600s\n"
+                       "`lathe best` lists what there is",
+                       id, *outcome ? outcome : "not known yet", *reason ? ": " : "", reason);
+    if (!tree_true(trial, "eligible") && *reason)
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld may not win, so it is not exported: %.600s\n`lathe best` lists what there is", id,
+                       reason);
+    if (!tree_true(trial, "eligible"))
+        return err_set(e, LATHE_NOTHING,
+                       "trial %lld is of kernel %s, which its specification shows but does not let win\n"
+                       "`lathe best` lists what there is",
+                       id, tree_text(trial, "kernel"));
+    return LATHE_OK;
+}
+
+status export_trial_read(json_t *provenance, const char *db, const char *name, struct export_trial *t, struct err *e)
+{
+    *t = (struct export_trial){.provenance = json_incref(provenance), .trial = json_object_get(provenance, "trial")};
+    status s = stored_open(provenance, "an export", &t->stored, e);
+    if (s == LATHE_OK) {
+        const struct stored *from = &t->stored;
+        t->in = (struct export_input){from->problem, from->kernel, from->choice, &from->target, provenance, name};
+        return LATHE_OK;
+    }
+    err_prefix(e, "%.200s, trial %lld", db, (long long)tree_int(t->trial, "id"));
+    json_decref(t->provenance);
+    return s;
+}
+
+status export_trial_open(struct query *q, int64_t id, const char *db, const char *name, struct export_trial *t,
+                         struct err *e)
+{
+    json_t *provenance = NULL;
+    status s = query_provenance(q, id, &provenance, e);
+    if (s == LATHE_NOTHING)
+        return err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe best` and `lathe show` list trials",
+                       (long long)id, db);
+    if (s == LATHE_OK)
+        s = check_exportable(json_object_get(provenance, "trial"), e);
+    if (s == LATHE_OK)
+        s = export_trial_read(provenance, db, name, t, e);
+    json_decref(provenance);
+    return s;
+}
+
+void export_trial_close(struct export_trial *t)
+{
+    stored_free(&t->stored);
+    json_decref(t->provenance);
+    *t = (struct export_trial){0};
+}
