@@ -60,6 +60,12 @@ sql() { sqlite3 p.db "$1"; }
       '{"event": "kinds", "kinds": [{"device": "host", "campaign": 1}, {"device": "host", "campaign": 2}]}' ]
 }
 
+@test "--csv: the best of all kinds, under one header" {
+    lathe tune tiny --size M=5 --kernel plain --device host,host --strategy exhaustive --trials 4 --top 1 --db p.db --csv >out 2>log
+    [ "$(sqlite3 :memory: ".import --csv out t" "SELECT group_concat(campaign) FROM t WHERE rank = 1")" = 1,2 ]
+    [ "$(cut -d, -f1 out | grep -c '^id$')" = 1 ]
+}
+
 @test "an interruption ends the kind that runs, the others are not begun, and it can be resumed" {
     env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host,host --strategy order.lua --top 0 \
         --db p.db >out 2>log 3>&- &

@@ -13,20 +13,22 @@
 #include <string.h>
 
 struct doctor_args {
-    bool json, selftest;
+    bool json, csv, selftest;
     const char *device;
     double time_limit;
 };
 
 static const struct option_row doctor_options[] = {
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct doctor_args, json), .help = "one JSON object"},
+    {"csv", .kind = OPTION_FLAG, .offset = offsetof(struct doctor_args, csv),
+     .help = "what is found and what is missing, or --selftest's trials, with a header line (RFC 4180)"},
     {"selftest", .kind = OPTION_FLAG, .offset = offsetof(struct doctor_args, selftest),
-     .help = "run a trial of each outcome on a device (ok, compile, resources, launch, timeout, crash, wrong, inaccurate), and "
-             "say whether each was told as what it is"},
+     .help = "run a trial of each outcome on a device (ok, compile, resources, launch, timeout, crash, wrong, "
+             "inaccurate), and say whether each was told as what it is"},
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, .offset = offsetof(struct doctor_args, device),
      .help = "with --selftest: cuda:N, host, or several with commas (default: the first CUDA GPU, else host)"},
-    {"time-limit", .arg = "S", .kind = OPTION_SECONDS, .offset = offsetof(struct doctor_args, time_limit), .initial = "10",
-     .help = "with --selftest: when the trial that never ends is killed"},
+    {"time-limit", .arg = "S", .kind = OPTION_SECONDS, .offset = offsetof(struct doctor_args, time_limit),
+     .initial = "10", .help = "with --selftest: when the trial that never ends is killed"},
     {0},
 };
 
@@ -97,14 +99,28 @@ static void add_own(const char *self, struct probe *probes, int *n)
     sb_free(&b);
 }
 
-static status print_json(const struct cli *cli, const struct probe *probes, int n, bool cuda, bool host,
-                         const char *device, struct err *e)
+static json_t *probes_json(const struct probe *probes, int n)
 {
     json_t *list = json_array();
     for (int i = 0; i < n; i++)
         json_array_append_new(list,
                               json_pack("{s:s, s:b, s:s, s:s}", "what", probes[i].what, "found", (int)probes[i].found,
                                         "detail", probes[i].detail, "advice", probes[i].advice));
+    return list;
+}
+
+static status print_csv(const struct probe *probes, int n, struct err *e)
+{
+    json_t *list = probes_json(probes, n);
+    status s = report_csv_out(list, e);
+    json_decref(list);
+    return s;
+}
+
+static status print_json(const struct cli *cli, const struct probe *probes, int n, bool cuda, bool host,
+                         const char *device, struct err *e)
+{
+    json_t *list = probes_json(probes, n);
     json_t *j = json_pack("{s:s, s:o, s:b, s:b, s:s?}", "version", cli->version, "found", list, "cuda_usable",
                           (int)cuda, "host_usable", (int)host, "default_device", cuda || host ? device : NULL);
     status s = out_json(j, e);
@@ -190,6 +206,8 @@ static status selftest(const struct cli *cli, const struct doctor_args *args, st
         json_t *j = json_pack("{s:O, s:b}", "selftest", seen.list, "right", (int)(seen.right == MEANT));
         s = out_json(j, e);
         json_decref(j);
+    } else if (s == LATHE_OK && args->csv) {
+        s = report_csv_out(seen.list, e);
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         selftest_text(&seen, &b);
@@ -206,6 +224,8 @@ static status selftest(const struct cli *cli, const struct doctor_args *args, st
 static status doctor_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct doctor_args *args = p;
+    if (report_one_form("doctor", args->json, args->csv, e) != LATHE_OK)
+        return e->code;
     if (args->selftest)
         return selftest(cli, args, e);
     if (args->device)
@@ -219,6 +239,8 @@ static status doctor_run(const struct cli *cli, void *p, struct err *e)
     status s;
     if (args->json) {
         s = print_json(cli, probes, n, cuda, host, device, e);
+    } else if (args->csv) {
+        s = print_csv(probes, n, e);
     } else {
         struct strbuf b = {0};
         print_text(probes, n, cuda, host, device, &b);
@@ -233,7 +255,8 @@ static status doctor_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "says what lathe can use on this machine, what is missing, and what to do",
-    .details = "Exit code 0 if at least one device is usable, else 4; with --selftest 0 if every outcome was told as what it is, else 4.",
+    .details = "Exit code 0 if at least one device is usable, else 4; with --selftest 0 if every outcome was told "
+               "as what it is, else 4.",
     .options = doctor_options,
     .args_size = sizeof(struct doctor_args),
     .run = doctor_run,

@@ -10,7 +10,7 @@
 
 struct recording_args {
     const char *file, *kernel, *output, *format;
-    bool json;
+    bool json, csv;
 };
 
 static const struct option_row recording_options[] = {
@@ -20,9 +20,12 @@ static const struct option_row recording_options[] = {
      .help = "of a campaign's kernels (default: the only one)"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, output),
      .help = "write it, too; compressed if FILE ends in .gz"},
-    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, format), .initial = "t4", .choices = "t4|kernel-tuner|csv",
+    {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, format), .initial = "t4",
+     .choices = "t4|kernel-tuner|csv",
      .help = "what it is written as: t4 (T4 results), kernel-tuner (a cache of Kernel Tuner), csv"},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct recording_args, json), .help = "one JSON object"},
+    {"csv", .kind = OPTION_FLAG, .offset = offsetof(struct recording_args, csv),
+     .help = "the figures as one row, with a header line (RFC 4180); the configurations: --format csv -o FILE"},
     {0},
 };
 
@@ -83,7 +86,8 @@ static json_t *recording_json(const struct recording *r, const struct recording_
                      "parameters", params_json(r), "configurations", (json_int_t)s->configs, "valid",
                      (json_int_t)s->valid, "outcomes", outcomes_json(r), "best_ms", number(s->best), "median_ms",
                      number(s->median), "mean_cost", number(s->mean_cost), "median_cost", number(s->median_cost),
-                     "evaluations_to", to, "random_search_ms", after, "samples", (json_int_t)r->nsamples, "notes", notes);
+                     "evaluations_to", to, "random_search_ms", after, "samples", (json_int_t)r->nsamples, "notes",
+                     notes);
 }
 
 static void recording_text(const struct recording *r, const struct recording_summary *s, struct strbuf *b)
@@ -136,6 +140,8 @@ static status recording_run(const struct cli *cli, void *p, struct err *e)
     struct recording_summary summary;
     struct strbuf b = {0};
     int form = export_form(args->format);
+    if (report_one_form("recording", args->json, args->csv, e) != LATHE_OK)
+        return e->code;
     if (form < 0)
         return unknown_form(args->format, e);
     status s = recording_open(args->file, args->kernel, &r, e);
@@ -144,9 +150,12 @@ static status recording_run(const struct cli *cli, void *p, struct err *e)
     recording_summarise(r, &summary);
     if (args->output)
         s = recording_write(r, (enum recording_form)form, args->output, e);
-    if (s == LATHE_OK && args->json) {
-        json_t *j = recording_json(r, &summary);
-        s = j ? out_json(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
+    if (s == LATHE_OK && (args->json || args->csv)) {
+        json_t *j = recording_json(r, &summary), *rows = json_pack("[O*]", j);
+        s = !j           ? err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path)
+            : args->csv ? report_csv_out(rows, e)
+                        : out_json(j, e);
+        json_decref(rows);
         json_decref(j);
     } else if (s == LATHE_OK) {
         recording_text(r, &summary, &b);

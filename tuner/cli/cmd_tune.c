@@ -15,6 +15,7 @@
 #include "cli/tune/tune_replay.h"
 #include "cli/tune/tune_report.h"
 #include "cli/tune/tune_resume.h"
+#include "cli/output/report.h"
 #include <string.h>
 
 struct tune_args {
@@ -23,7 +24,7 @@ struct tune_args {
     struct text_list kernels, baselines, options, tolerances;
     int64_t trials, seed, top, workers, resume, compile_memory;
     double seconds, time_limit, compile_seconds, drift;
-    bool quiet, json, sanitize, force;
+    bool quiet, json, csv, sanitize, force;
     bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit;
 };
 
@@ -82,7 +83,9 @@ static const struct option_row tune_options[] = {
      .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
     {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
      .help = "the database; none: a replay stores nothing"},
-    {"json", .kind = OPTION_FLAG, AT(json), .help = "what happens, as one JSON object a line; the last one is the result"},
+    {"json", .kind = OPTION_FLAG, AT(json),
+     .help = "what happens, as one JSON object a line; the last one is the result"},
+    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the best of it at the end, with a header line (RFC 4180)"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
     {0},
 };
@@ -120,8 +123,8 @@ static const char tune_details[] =
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
     "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
     "together), --top, --time-limit, --drift and how it compiles may be given anew.\n"
-    "Devices of unlike kinds are not mixed: each kind has a campaign of its own, one after the other, with the whole of "
-    "--trials and --seconds, and the winners are shown side by side. Each is resumed by its own number.\n"
+    "Devices of unlike kinds are not mixed: each kind has a campaign of its own, one after the other, with the whole "
+    "of --trials and --seconds, and the winners are shown side by side. Each is resumed by its own number.\n"
     "Exit code 1: no configuration was valid; the table says why.";
 
 static bool is_stored(const struct tune_args *args)
@@ -185,14 +188,15 @@ static struct campaign_request make_request(const struct tune_args *args, struct
 }
 
 /* What is known of a campaign that did not simply succeed is told with its failure. */
-static status conclude(const struct tune_args *args, status s, const struct campaign_summary *summary, struct err *e)
+static status conclude(const struct tune_args *args, bool of_kinds, status s, const struct campaign_summary *summary,
+                       struct err *e)
 {
     long long id = (long long)summary->id;
     if (id <= 0)
         return s;
     if (s == LATHE_OK || s == LATHE_NOTHING) {
         struct err failure = {0};
-        struct tune_reported r = {args->db, args->top, args->json};
+        struct tune_reported r = {args->db, args->top, args->json, args->csv, of_kinds};
         status reported = tune_report(&r, summary->id, &failure);
         if (reported != LATHE_OK) {
             *e = failure;
@@ -229,7 +233,7 @@ static status tune_kinds(const struct cli *cli, const struct tune_args *args, co
         r.kinds = NULL;
         if (!args->quiet && !args->json)
             fprintf(stderr, "%skind %d of %d: --device %s\n", i ? "\n" : "", i + 1, kinds->count, kinds->lists[i]);
-        status s = conclude(args, run_campaign(cli, args, &r, &summary, &own), &summary, &own);
+        status s = conclude(args, true, run_campaign(cli, args, &r, &summary, &own), &summary, &own);
         ids[i] = summary.id;
         interrupted = summary.interrupted;
         if (s != LATHE_OK && first == LATHE_OK) {
@@ -239,7 +243,7 @@ static status tune_kinds(const struct cli *cli, const struct tune_args *args, co
                 err_prefix(e, "--device %.200s", kinds->lists[i]);
         }
     }
-    struct tune_reported r = {args->db, args->top, args->json};
+    struct tune_reported r = {args->db, args->top, args->json, args->csv, true};
     struct err own = {0};
     status told = tune_report_kinds(&r, kinds, ids, &own);
     return first ? first : told ? (*e = own, told) : LATHE_OK;
@@ -270,10 +274,10 @@ static status tune_replay(const struct cli *cli, const struct tune_args *args, e
     struct campaign_request request = make_request(args, in.problem, inputs, &in);
     s = run_campaign(cli, args, &request, &summary, e);
     if (is_stored(args)) {
-        s = conclude(args, s, &summary, e);
+        s = conclude(args, false, s, &summary, e);
     } else if (s == LATHE_OK || s == LATHE_NOTHING) {
         struct err failure = {0};
-        if (summary.progress.trials && replay_report(&in, &summary, args->json, &failure) != LATHE_OK)
+        if (summary.progress.trials && replay_report(&in, &summary, args->json, args->csv, &failure) != LATHE_OK)
             s = (*e = failure, failure.code);
         else if (summary.interrupted)
             s = err_set(e, LATHE_INTERRUPTED, "interrupted");
@@ -323,7 +327,7 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
     if (s != LATHE_OK)
         return s;
     struct campaign_summary summary = {0};
-    s = conclude(args, run_campaign(cli, args, resumption_request(r), &summary, e), &summary, e);
+    s = conclude(args, false, run_campaign(cli, args, resumption_request(r), &summary, e), &summary, e);
     resumption_close(r);
     return s;
 }
@@ -331,6 +335,8 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
 static status tune_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct tune_args *args = p;
+    if (report_one_form("tune", args->json, args->csv, e) != LATHE_OK)
+        return e->code;
     if (args->resume)
         return tune_resume(cli, args, e);
     if (args->force)
@@ -379,7 +385,7 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     struct device_kinds kinds = {0};
     request.kinds = &kinds;
     s = run_campaign(cli, args, &request, &summary, e);
-    s = kinds.count ? tune_kinds(cli, args, &request, &kinds, e) : conclude(args, s, &summary, e);
+    s = kinds.count ? tune_kinds(cli, args, &request, &kinds, e) : conclude(args, false, s, &summary, e);
     device_kinds_free(&kinds);
     problem_free(problem);
     return s;

@@ -5,6 +5,7 @@
 #include "campaign/function_campaign.h"
 #include "cli/cli.h"
 #include "cli/compare/compare_args.h"
+#include "cli/output/report.h"
 #include "console/output.h"
 #include "cli/args/select.h"
 #include "cli/progress/signals.h"
@@ -20,7 +21,7 @@ struct tune_strategy_args {
     struct text_list spaces, tests, values, options;
     int64_t trials, seeds, seed, jobs;
     double seconds;
-    bool json, quiet;
+    bool json, csv, quiet;
 };
 
 #define AT(member) .offset = offsetof(struct tune_strategy_args, member)
@@ -49,6 +50,8 @@ static const struct option_row tune_strategy_options[] = {
     {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
      .help = "the database; none: nothing is stored"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "one JSON object"},
+    {"csv", .kind = OPTION_FLAG, AT(csv),
+     .help = "the combinations, best first, and the defaults, with a header line (RFC 4180)"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
     {0},
 };
@@ -237,6 +240,10 @@ static status report(const struct tuning *t, const struct function_summary *summ
         json_t *j = options_report_json(&r);
         s = j ? out_json(j, e) : err_set(e, LATHE_IO, "a name in a recording is no UTF-8 text");
         json_decref(j);
+    } else if (!s && t->args->csv) {
+        json_t *rows = options_report_rows(&r);
+        s = report_csv_out(rows, e);
+        json_decref(rows);
     } else if (!s) {
         options_report_text(&r, &b);
         s = out_report(&b, e);
@@ -283,7 +290,9 @@ static status tune_strategy_run(const struct cli *cli, void *p, struct err *e)
     struct function_summary summary = {0};
     struct signals_before before;
     double cutoff;
-    status s = parse_cutoff(t.args->cutoff, &cutoff, e);
+    status s = report_one_form("tune-strategy", t.args->json, t.args->csv, e);
+    if (!s)
+        s = parse_cutoff(t.args->cutoff, &cutoff, e);
     if (!s)
         s = contest_spaces_open(&t.args->spaces, t.args->kernel, cutoff, &t.spaces, e);
     if (!s && t.args->tests.count)

@@ -52,5 +52,8 @@ struct options_report {
 const struct options_trial *options_best(const struct options_report *r, int left_out);
 void options_report_text(const struct options_report *r, struct strbuf *b);
 json_t *options_report_json(const struct options_report *r);
+/* The table of combinations, for CSV: an array of {place, options, score, spaces}, best first, all of them; the
+ * defaults are the last, at the place "default". */
+json_t *options_report_rows(const struct options_report *r);
 
 #endif

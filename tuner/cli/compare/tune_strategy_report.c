@@ -57,12 +57,19 @@ static int by_score(const void *pa, const void *pb)
     return a->score != b->score ? (a->score < b->score ? 1 : -1) : (a > b) - (a < b);
 }
 
-static void trials_text(const struct options_report *r, struct strbuf *b)
+/* The trials, best first; mem_free it. */
+static const struct options_trial **sort_trials(const struct options_report *r)
 {
     const struct options_trial **sorted = mem_alloc((size_t)r->ntrials * sizeof *sorted);
     for (int i = 0; i < r->ntrials; i++)
         sorted[i] = &r->trials[i];
     qsort(sorted, (size_t)r->ntrials, sizeof *sorted, by_score);
+    return sorted;
+}
+
+static void trials_text(const struct options_report *r, struct strbuf *b)
+{
+    const struct options_trial **sorted = sort_trials(r);
     struct table *t = table_new();
     table_column(t, "", TABLE_LEFT, 0);
     table_column(t, "score", TABLE_RIGHT, 0);
@@ -163,6 +170,26 @@ static json_t *trial_json(const struct options_report *r, const struct options_t
     for (int s = 0; s < r->nspaces; s++)
         json_object_set_new(scores, r->spaces[s].name, number(t->scores[s]));
     return json_pack("{s:s, s:o, s:o}", "options", t->text, "score", number(t->score), "spaces", scores);
+}
+
+static json_t *row_json(const struct options_report *r, json_t *place, const struct options_trial *t)
+{
+    json_t *j = json_object(), *trial = trial_json(r, t);
+    json_object_set_new(j, "place", place);
+    json_object_update(j, trial);
+    json_decref(trial);
+    return j;
+}
+
+json_t *options_report_rows(const struct options_report *r)
+{
+    const struct options_trial **sorted = sort_trials(r);
+    json_t *rows = json_array();
+    for (int i = 0; i < r->ntrials; i++)
+        json_array_append_new(rows, row_json(r, json_integer(i + 1), sorted[i]));
+    json_array_append_new(rows, row_json(r, json_string("default"), r->initial));
+    mem_free(sorted);
+    return rows;
 }
 
 static json_t *contest_json(const struct contest *c, const struct contest_result *result)

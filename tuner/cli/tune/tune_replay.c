@@ -2,6 +2,8 @@
 #include "cli/tune/tune_replay.h"
 #include "console/output.h"
 #include "cli/tune/tune_events.h"
+#include "cli/output/report.h"
+#include "model/record.h"
 #include "replay/replay.h"
 #include "search/spec/definition.h"
 #include <math.h>
@@ -115,12 +117,27 @@ static status report_json(const struct replay_input *in, const struct campaign_p
     return s;
 }
 
-status replay_report(const struct replay_input *in, const struct campaign_summary *summary, bool json, struct err *e)
+static status report_csv_best(const struct campaign_progress *p, int64_t winner, struct err *e)
+{
+    json_t *rows = json_array();
+    if (winner)
+        json_array_append_new(rows, json_pack("{s:I, s:o, s:o, s:o}", "number", (json_int_t)winner, "kernel",
+                                              record_string(p->best_kernel), "configuration",
+                                              record_string(p->best_config), "time_ms", number(p->best_ms)));
+    status s = report_csv_out(rows, e);
+    json_decref(rows);
+    return s;
+}
+
+status replay_report(const struct replay_input *in, const struct campaign_summary *summary, bool json, bool csv,
+                     struct err *e)
 {
     const struct recording *r = in->recording;
     const struct campaign_progress *p = &summary->progress;
     if (json)
         return report_json(in, p, summary->winner_trial, e);
+    if (csv)
+        return report_csv_best(p, summary->winner_trial, e);
     struct strbuf b = {0};
     sb_addf(&b, "replay of %s: %s on %s, %llu recorded configurations (%s)\n", r->path, in->problem->name,
             *r->device ? r->device : "an unknown device", (unsigned long long)r->nconfigs, r->format);

@@ -21,7 +21,8 @@ status replay_load(const char *place, const char *kernel, const struct spec_args
                    struct replay_input *out, struct err *e);
 void replay_input_free(struct replay_input *in);
 
-/* What a replay found, on stdout: as text, or one JSON object (docs/json.md). */
-status replay_report(const struct replay_input *in, const struct campaign_summary *summary, bool json, struct err *e);
+/* What a replay found, on stdout: as text, one JSON object, or the best as CSV (docs/json.md). */
+status replay_report(const struct replay_input *in, const struct campaign_summary *summary, bool json, bool csv,
+                     struct err *e);
 
 #endif

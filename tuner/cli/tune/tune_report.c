@@ -34,6 +34,11 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
     sb_add(b, exports ? " -o winner.cu\n" : "\n");
 }
 
+static struct query_filter best_of(const struct tune_reported *r, int64_t id)
+{
+    return (struct query_filter){.campaign = id, .top = r->top > 0 ? (int)r->top : 5};
+}
+
 /* The campaign as it stands in the database, on stdout. */
 status tune_report(const struct tune_reported *r, int64_t id, struct err *e)
 {
@@ -42,7 +47,7 @@ status tune_report(const struct tune_reported *r, int64_t id, struct err *e)
     if (s != LATHE_OK)
         return s;
     json_t *campaign = NULL, *best = NULL;
-    struct query_filter f = {.campaign = id, .top = r->top > 0 ? (int)r->top : 5};
+    struct query_filter f = best_of(r, id);
     s = query_campaign_summary(q, id, &campaign, e);
     if (s == LATHE_OK)
         s = query_best(q, &f, &best, e);
@@ -53,6 +58,8 @@ status tune_report(const struct tune_reported *r, int64_t id, struct err *e)
     if (s == LATHE_OK && r->json) {
         json_object_set(campaign, "best", best);
         s = tune_events_result(campaign, e);
+    } else if (s == LATHE_OK && r->csv) {
+        s = r->of_kinds ? LATHE_OK : report_csv_out(best, e);
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         print_report(&b, campaign, best, r);
@@ -180,11 +187,36 @@ static void print_columns(struct strbuf *b, const struct column *columns, int n)
     table_free(t);
 }
 
+static status kinds_csv(const struct tune_reported *r, const int64_t *ids, int n, struct err *e)
+{
+    struct query *q;
+    status s = query_open(r->db, &q, e);
+    if (s != LATHE_OK)
+        return s;
+    json_t *rows = json_array();
+    for (int i = 0; i < n && s == LATHE_OK; i++) {
+        struct query_filter f = best_of(r, ids[i]);
+        json_t *best = NULL;
+        s = ids[i] ? query_best(q, &f, &best, e) : LATHE_OK;
+        if (s == LATHE_NOTHING) /* of this kind */
+            s = LATHE_OK;
+        json_array_extend(rows, best);
+        json_decref(best);
+    }
+    if (s == LATHE_OK)
+        s = report_csv_out(rows, e);
+    json_decref(rows);
+    query_close(q);
+    return s;
+}
+
 status tune_report_kinds(const struct tune_reported *r, const struct device_kinds *kinds, const int64_t *ids,
                          struct err *e)
 {
     if (r->json)
         return tune_events_kinds(kinds, ids, e);
+    if (r->csv)
+        return kinds_csv(r, ids, kinds->count, e);
     struct column columns[CAMPAIGN_MOST_DEVICES] = {0};
     struct query *q;
     status s = query_open(r->db, &q, e);
