@@ -284,7 +284,7 @@ end
 -- The values of a strategy's options: its defaults, then what `given`, a list of "name=value", says. Errors are for the
 -- command line and carry no position.
 function M.resolve(s, given)
-  local values = {}
+  local values, texts = {}, {}
   for name, option in pairs(s.options) do values[name] = option.default end
   for _, text in ipairs(given) do
     local name, value = text:match("^([^=]*)=(.*)$")
@@ -302,7 +302,10 @@ function M.resolve(s, given)
       error(string.format("option %s of strategy %s: %s was expected, got '%s'%s", name, s.name, wrong, value,
                           option.tag == "choice" and suggestion(value, option) or ""), 0)
     end
-    values[name] = v
+    if texts[name] then
+      error(string.format("option %s of strategy %s is given twice: %s, and %s", name, s.name, texts[name], text), 0)
+    end
+    values[name], texts[name] = v, text
   end
   return setmetatable(values, { __index = function(_, name)
     error(string.format("strategy %s has no option '%s'", s.name, tostring(name)), 2)

@@ -81,6 +81,18 @@ load helper
     fails 2 "CAMPAIGN: 'last' is not a whole number" lathe show last
 }
 
+@test "a name and a value: a name that is given twice is refused, not overwritten" {
+    fails 2 "--size: M is given twice: M=4, and M=5" lathe space linear --size M=4,M=5
+    fails 2 "--set: type is given twice: type=f16, and type=f32" lathe space linear --set type=f16 --set type=f32
+    fails 2 "--tolerance: rtol is given twice" lathe best --tolerance rtol=1 --tolerance rtol=2
+    fails 2 "--option: batch is given twice" lathe tune tiny --strategy random --option batch=1 --option batch=2
+    fails 2 "--values: batch is given twice" lathe tune-strategy random --values batch=1 --values batch=2 --spaces x
+    fails 2 "option batch of strategy random is given twice: batch=1, and batch=2" \
+        lathe compare --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --strategies random:batch=1,batch=2 --seeds 1 --quiet
+    fails 2 "BLOCK is given twice" lathe verify tiny --kernel plain --config BLOCK=32,BLOCK=64,UNROLL=1,FLAW=none
+    fails 2 "BLOCK is given twice" lathe space tiny --kernel plain --explain BLOCK=32,BLOCK=64
+}
+
 @test "arguments: missing, too many" {
     fails 2 "tune: SPEC is missing" lathe tune
     fails 2 "usage: lathe tune [options] [SPEC]" lathe tune

@@ -108,7 +108,7 @@ describe("what the command line says of options", function()
     assert.are.same({ kind = "near", n = 3, t = 0.5, quick = true }, M.resolve(s, {}))
     assert.are.same({ kind = "far", n = 9, t = 0.25, quick = false },
                     M.resolve(s, { "kind=far", "n=9", "t=0.25", "quick=false" }))
-    assert.are.equal(2, M.resolve(s, { "n=5", "n=2" }).n)
+    assert.are.equal("option n of strategy x is given twice: n=5, and n=2", message(M.resolve, s, { "n=5", "n=2" }))
     assert.are.equal("integer", math.type(M.resolve(s, { "n=4.0" }).n))
   end)
 

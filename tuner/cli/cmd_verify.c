@@ -31,7 +31,7 @@ static const struct option_row verify_options[] = {
     SPEC_OPTION_ROWS(struct verify_args, spec),
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
      .help = "cuda:N or host (default: the first CUDA GPU, else host)"},
-    {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, AT(tolerances),
+    {"tolerance", .arg = "NAME=V", .kind = OPTION_PAIRS, AT(tolerances),
      .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of sample and inputs"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",

@@ -30,6 +30,18 @@ static void list_add(struct text_list *l, const char *s, size_t len)
     l->items[l->count++] = sb_take(&b);
 }
 
+/* Of two values of one name, one would be forgotten silently. */
+static status check_name_once(const char *what, const struct text_list *l, struct err *e)
+{
+    const char *last = l->items[l->count - 1];
+    size_t len = strcspn(last, "=");
+    for (int i = 0; i < l->count - 1; i++)
+        if (last[len] && !strncmp(l->items[i], last, len + 1))
+            return err_set(e, LATHE_USAGE, "%s: %.*s is given twice: %.200s, and %.200s\ngive one of them", what,
+                           (int)len, last, l->items[i], last);
+    return LATHE_OK;
+}
+
 /* "M=1,N=2": each part checked, then kept as text. */
 static status add_sizes(const char *what, const char *text, struct text_list *l, struct err *e)
 {
@@ -39,6 +51,8 @@ static status add_sizes(const char *what, const char *text, struct text_list *l,
         char name[MAX_DIM_NAME];
         int64_t value;
         status s = parse_dim(what, l->items[l->count - 1], name, &value, e);
+        if (s == LATHE_OK)
+            s = check_name_once(what, l, e);
         if (s != LATHE_OK || !text[len])
             return s;
         text += len + 1;
@@ -61,6 +75,9 @@ static status set_value(const struct option_row *r, const char *what, const char
     case OPTION_REST:
         list_add(field(args, r), text, strlen(text));
         return LATHE_OK;
+    case OPTION_PAIRS:
+        list_add(field(args, r), text, strlen(text));
+        return check_name_once(what, field(args, r), e);
     case OPTION_SIZES:
         return add_sizes(what, text, field(args, r), e);
     case OPTION_COUNT:
@@ -238,7 +255,8 @@ status options_parse(const char *command, const struct option_row *rows, int arg
 void options_free(const struct option_row *rows, void *args)
 {
     for (const struct option_row *r = rows; r->name; r++) {
-        if (r->kind != OPTION_TEXTS && r->kind != OPTION_LIST && r->kind != OPTION_REST && r->kind != OPTION_SIZES)
+        if (r->kind != OPTION_TEXTS && r->kind != OPTION_LIST && r->kind != OPTION_REST && r->kind != OPTION_SIZES &&
+            r->kind != OPTION_PAIRS)
             continue;
         struct text_list *l = field(args, r);
         for (int i = 0; i < l->count; i++)

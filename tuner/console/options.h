@@ -23,7 +23,8 @@ enum option_kind {              /* what the field at `offset` is */
                                  */
                    OPTION_TEXTS,   /* struct text_list: may be given more than once */
                    OPTION_LIST,    /* the same, and what follows it up to the next option belongs to it: --x A B C */
-                   OPTION_SIZES,   /* struct text_list of checked "DIM=N"; "M=1,N=2" gives two items */
+                   OPTION_SIZES,   /* struct text_list of checked "DIM=N"; "M=1,N=2" gives two items; a DIM once */
+                   OPTION_PAIRS,   /* struct text_list of "NAME=VALUE", one a time; each NAME once */
                    OPTION_COUNT,   /* int64_t */
                    OPTION_SECONDS, /* double */
                    OPTION_NEEDED,  /* a positional argument that must be there: const char * */

@@ -15,7 +15,7 @@
 
 struct args {
     const char *spec, *more, *db, *out;
-    struct text_list kernels, sizes, files;
+    struct text_list kernels, sizes, files, sets;
     int64_t trials;
     double seconds;
     bool json, quiet;
@@ -27,6 +27,7 @@ static const struct option_row rows[] = {
     {"MORE", .kind = OPTION_WANTED, AT(more), .help = "more of it"},
     {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels), .help = "this kernel"},
     {"size", .arg = "DIM=N", .kind = OPTION_SIZES, AT(sizes), .help = "a size"},
+    {"set", .arg = "NAME=VALUE", .kind = OPTION_PAIRS, AT(sets), .help = "a setting"},
     {"files", .letter = 'f', .arg = "FILE...", .kind = OPTION_LIST, AT(files), .help = "these files"},
     {"trials", .arg = "N", .kind = OPTION_COUNT, AT(trials), .min = 1, .max = 1000, .help = "how many"},
     {"seconds", .arg = "S", .kind = OPTION_SECONDS, AT(seconds), .help = "how long"},
@@ -108,6 +109,11 @@ static void good_lines(void **state)
     assert_string_equal(a.sizes.items[1], "N=2");
     options_free(rows, &a);
 
+    assert_int_equal(parse("x --set a=1,b=2 --set ab=1 --set a", &a, &e, &help), LATHE_OK);
+    assert_int_equal(a.sets.count, 3);
+    assert_string_equal(a.sets.items[0], "a=1,b=2");
+    options_free(rows, &a);
+
     assert_int_equal(parse("-- --json -q", &a, &e, &help), LATHE_OK);
     assert_string_equal(a.spec, "--json");
     assert_string_equal(a.more, "-q");
@@ -157,6 +163,9 @@ static void bad_lines(void **state)
         {"a --size M=12k", "--size M: '12k' is not a whole number\nexpected 1 or more"},
         {"a --size M=9223372036854775808",
          "--size M: 9223372036854775808 is too large\nexpected 1 to 9223372036854775807"},
+        {"a --size M=4,M=5", "--size: M is given twice: M=4, and M=5\ngive one of them"},
+        {"a --size M=4 --size N=1,M=4", "--size: M is given twice: M=4, and M=4\ngive one of them"},
+        {"a --set type=f16 --set type=f32", "--set: type is given twice: type=f16, and type=f32\ngive one of them"},
         {"a --seconds 0", "--seconds: 0 is too short\nexpected more than 0 seconds"},
         {"a --seconds 1e3",
          "--seconds: '1e3' is not a duration\nexpected seconds, or a number with s, m or h: 90, 1.5, 2m, 1h"},

@@ -39,7 +39,7 @@ struct spec_args {
      .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},                  \
     {"where", .arg = "FORMULA", .kind = OPTION_TEXTS, .offset = offsetof(type, member.wheres),                         \
      .help = "only configurations for which it is true, as in \"FORMAT == 'tf32x1'\"; may be repeated"},              \
-    {"set", .arg = "NAME=VALUE", .kind = OPTION_TEXTS, .offset = offsetof(type, member.settings),                      \
+    {"set", .arg = "NAME=VALUE", .kind = OPTION_PAIRS, .offset = offsetof(type, member.settings),                      \
      .help = "a setting of the specification, such as type=f16; may be repeated"}
 
 /* spec_find, then the problem with sizes put in and checked, and restricted. Free with problem_free. */

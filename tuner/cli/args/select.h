@@ -28,7 +28,7 @@ struct selection {
      .help = "on this device only: its name (\"NVIDIA H200\"), cuda:N, or a kind (cuda, host)"},                       \
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, .offset = offsetof(type, member.kernel),                            \
      .help = "of this kernel only"},                                                                                   \
-    {"tolerance", .arg = "NAME=V", .kind = OPTION_TEXTS, .offset = offsetof(type, member.tolerances),                  \
+    {"tolerance", .arg = "NAME=V", .kind = OPTION_PAIRS, .offset = offsetof(type, member.tolerances),                  \
      .help = "verified to this limit only (atol, rtol, times_sgemm_error, frobenius); may be repeated"},               \
     {"inputs", .arg = "CLASS", .kind = OPTION_TEXT, .offset = offsetof(type, member.inputs),                           \
      .help = "verified and timed on these inputs only: default, normal, wide, ..."},                                   \
