@@ -60,12 +60,11 @@ status sql_check_file(const char *path, struct err *e)
         return errno == ENOENT || errno == ENOTDIR ? LATHE_OK
                                                    : err_set(e, LATHE_STORE, "%s: cannot open: %s: give --db another file",
                                                              path, strerror(errno));
-    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+    if (S_ISDIR(st.st_mode) || file_check_regular(path, "a database file: give --db another file", e) == LATHE_OK)
         return LATHE_OK;
-    return err_set(e, LATHE_STORE, "%s: is a %s, expected a database file: give --db another file", path,
-                   S_ISFIFO(st.st_mode)  ? "pipe"
-                   : S_ISSOCK(st.st_mode) ? "socket"
-                                          : "device");
+    if (e)
+        e->code = LATHE_STORE;
+    return LATHE_STORE;
 }
 
 static bool no_space(int primary, int sys_errno)

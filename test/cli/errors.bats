@@ -154,6 +154,21 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     fails 2 "loop.lua: cannot open: Too many levels" lathe space loop.lua
 }
 
+@test "nothing that is read waits for a pipe's writer or a device's end" {
+    mkfifo x.lua x.json
+    local command
+    for command in "recording x.json" "import x.json" "compare --spaces x.json --strategies random" "tune --device replay:x.json --db none" \
+        "tune tiny --strategy ./x.lua --device host" "tune-strategy random --spaces x.json --db none" "export --db x.json" \
+        "recording /dev/zero" "import /dev/zero" "tune tiny --strategy /dev/zero --device host"; do
+        split timeout 20 "$LATHE_BIN" $command
+        if [[ $status != [67] ]] || ! [[ "$errors" =~ is\ a\ (pipe|device),\ expected\ a ]]; then
+            echo "$command: exit code $status: $errors"
+            return 1
+        fi
+    done
+    fails 2 "is no regular file" timeout 20 "$LATHE_BIN" tune x.json --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --db none
+}
+
 @test "a damaged database is told as that" {
     lathe tune tiny $RUN --db d.db >/dev/null
     local version="$(sqlite3 d.db "PRAGMA user_version")"

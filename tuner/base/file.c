@@ -16,7 +16,7 @@
 
 static const size_t file_limit = (size_t)256 << 20;
 
-/* Reads to the end of fd: the size that stat gives is only a hint (0 for a pipe or a file of /proc). */
+/* Reads to the end of fd: the size that stat gives is only a hint (0 for a file of /proc). */
 static status read_all(int fd, const char *path, size_t hint, struct strbuf *b, struct err *e)
 {
     size_t cap = hint < file_limit ? hint + 1 : file_limit + 1;
@@ -40,21 +40,37 @@ static status read_all(int fd, const char *path, size_t hint, struct strbuf *b, 
     return LATHE_OK;
 }
 
+static status check_kind(const char *path, mode_t mode, const char *what, struct err *e)
+{
+    return S_ISREG(mode) ? LATHE_OK
+                         : err_set(e, LATHE_IO, "%s: is a %s, expected %s", path,
+                                   S_ISDIR(mode)    ? "directory"
+                                   : S_ISFIFO(mode) ? "pipe"
+                                   : S_ISSOCK(mode) ? "socket"
+                                                    : "device",
+                                   what);
+}
+
+status file_check_regular(const char *path, const char *what, struct err *e)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? check_kind(path, st.st_mode, what, e) : LATHE_OK;
+}
+
+/* O_NONBLOCK: between a check of what it is and opening it, it may become a pipe. */
 status file_read(const char *path, char **text, size_t *len, struct err *e)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return err_set(e, LATHE_IO, "%s: cannot open: %s", path, strerror(errno));
     status s = LATHE_OK;
     struct strbuf b = {0};
     if (fstat(fd, &st) < 0)
         s = err_set(e, LATHE_IO, "%s: cannot read: %s", path, strerror(errno));
-    else if (S_ISDIR(st.st_mode))
-        s = err_set(e, LATHE_IO, "%s: is a directory, expected a file", path);
-    else if (st.st_size > (off_t)file_limit)
+    else if ((s = check_kind(path, st.st_mode, "a file", e)) == LATHE_OK && st.st_size > (off_t)file_limit)
         s = err_set(e, LATHE_IO, "%s: larger than 256 MiB, which is more than lathe reads", path);
-    else
+    else if (s == LATHE_OK)
         s = read_all(fd, path, (size_t)st.st_size, &b, e);
     close(fd);
     if (s) {

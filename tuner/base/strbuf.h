@@ -27,7 +27,7 @@ void sb_csv(struct strbuf *b, const char *field);
 void utf8_clean(struct strbuf *b, const char *text, size_t n);
 
 /* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a
- * directory, or a file over 256 MiB, is refused. */
+ * directory, a pipe or a device, or a file over 256 MiB, is refused. */
 status file_read(const char *path, char **text, size_t *len, struct err *e);
 
 /* Writes to a temporary name in the same directory, fsyncs, renames: afterwards the file is whole or absent. What a
@@ -36,6 +36,9 @@ status file_read(const char *path, char **text, size_t *len, struct err *e);
 status file_write_atomic(const char *path, const void *data, size_t len, struct err *e);
 
 bool file_exists(const char *path);
+/* Who opens a pipe waits for its writer, and who reads a device may wait for ever: what is no regular file is LATHE_IO,
+ * "PATH: is a pipe, expected WHAT" ("a file"). What is not there is LATHE_OK: opening it says so. */
+status file_check_regular(const char *path, const char *what, struct err *e);
 status dir_make(const char *path, struct err *e);   /* mkdir -p */
 char *path_join(const char *dir, const char *name); /* mem_free it; an absolute name is returned as it is */
 char *path_dirname(const char *path);               /* mem_free it */

@@ -77,12 +77,15 @@ lathe_result lathe_open(const char *path, const char *problem, lathe **out)
         *out = NULL;
     if (!path || !out)
         return lib_fail(LATHE_ERROR_ARGUMENT, "lathe_open: %s is NULL", path ? "out" : "path");
+    status s = file_check_regular(path, "a file", &e);
+    if (s)
+        return failure(path, &e, s);
     if (is_database(path)) {
         lathe_result r = read_database(path, problem, &data, &len);
         if (r)
             return r;
     } else {
-        status s = file_read(path, &data, &len, &e);
+        s = file_read(path, &data, &len, &e);
         if (s)
             return failure(path, &e, s);
     }

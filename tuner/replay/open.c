@@ -262,18 +262,15 @@ static status read_compressed_store(gzFile file, const char *path, const char *p
 static status read_file(const char *path, const char *place, long long campaign, const char *kernel,
                         struct recording **out, struct err *e)
 {
-    struct stat st;
-    if (stat(path, &st))
-        return err_set(e, LATHE_IO, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(st.st_mode))
-        return err_set(e, LATHE_IO, "%s is a directory: expected a recording", path);
+    status s = file_check_regular(path, "a recording", e);
+    if (s != LATHE_OK)
+        return s;
     struct source source = {.file = gzopen(path, "rb"), .path = path};
     if (!source.file)
         return err_set(e, LATHE_IO, "%s: %s", path, errno ? strerror(errno) : "cannot be opened");
     gzbuffer(source.file, 1 << 17);
     char head[sizeof SQLITE_MAGIC] = {0};
     bool store = gzread(source.file, head, sizeof head) == sizeof head && !memcmp(head, SQLITE_MAGIC, sizeof head);
-    status s = LATHE_OK;
     if (gzrewind(source.file))
         s = err_set(e, LATHE_IO, "%s: cannot be read a second time: expected a file", path);
     else if (store && gzdirect(source.file))

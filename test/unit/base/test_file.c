@@ -85,9 +85,17 @@ static void read_refusals(void **state)
     assert_non_null(strstr(e.text, "No such file"));
     assert_int_equal(file_read(dir, &text, NULL, &e), LATHE_IO);
     assert_non_null(strstr(e.text, "is a directory, expected a file"));
-    assert_int_equal(file_read("/dev/null", &text, NULL, &e), LATHE_OK);
-    assert_string_equal(text, "");
-    mem_free(text);
+    assert_int_equal(file_read("/dev/zero", &text, NULL, &e), LATHE_IO); /* whose end never comes */
+    assert_string_equal(e.text, "/dev/zero: is a device, expected a file");
+    char *fifo = in_dir("fifo");
+    assert_int_equal(mkfifo(fifo, 0666), 0);
+    assert_int_equal(file_read(fifo, &text, NULL, &e), LATHE_IO); /* whose writer never comes */
+    assert_non_null(strstr(e.text, "is a pipe, expected a file"));
+    assert_int_equal(file_check_regular(fifo, "a recording", &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "is a pipe, expected a recording"));
+    unlink(fifo);
+    mem_free(fifo);
+    assert_int_equal(file_check_regular(path, "a recording", &e), LATHE_OK); /* it is not there */
     size_t len;
     assert_int_equal(file_read("/proc/self/status", &text, &len, &e), LATHE_OK);    /* stat says 0 bytes */
     assert_true(len > 100);

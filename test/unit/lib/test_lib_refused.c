@@ -3,6 +3,9 @@
 
 #include "db/store.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static unsigned long long context_b[1] = {22};
 static const int64_t small[] = {64, 1024, 1024};
 
@@ -48,6 +51,20 @@ static void opens(const char *data, size_t n, lathe_result wanted, const char *p
 }
 
 /* --- files --- */
+
+/* A program's thread must not wait for a pipe's writer, or read a device that has no end. */
+static void test_no_file(void **state)
+{
+    lathe *l = (lathe *)&l;
+    char *fifo = path_join(program_dir, "fifo");
+    assert_int_equal(mkfifo(fifo, 0666), 0);
+    bad(lathe_open(fifo, NULL, &l), LATHE_ERROR_FILE, "is a pipe, expected a file");
+    assert_null(l);
+    bad(lathe_open("/dev/zero", NULL, &l), LATHE_ERROR_FILE, "is a device, expected a file");
+    bad(lathe_open(program_dir, NULL, &l), LATHE_ERROR_FILE, "is a directory, expected a file");
+    unlink(fifo);
+    mem_free(fifo);
+}
 
 static void test_cut_off(void **state)
 {
@@ -340,7 +357,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, guest_before, guest_after)
     const struct CMUnitTest tests[] = {
-        TEST(test_cut_off), TEST(test_damaged), TEST(test_foreign), TEST(test_database), TEST(test_made_up), TEST(test_arguments),
+        TEST(test_no_file), TEST(test_cut_off), TEST(test_damaged), TEST(test_foreign), TEST(test_database),
+        TEST(test_made_up), TEST(test_arguments),
         TEST(test_workspace), TEST(test_contexts), TEST(test_driver_fails),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

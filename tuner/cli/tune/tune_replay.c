@@ -21,7 +21,8 @@ const char *replay_place(const char *device)
 static bool is_constraints_alone(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    json_t *j = dot && !strcmp(dot, ".json") ? json_load_file(path, 0, NULL) : NULL;
+    bool is_json = dot && !strcmp(dot, ".json") && file_check_regular(path, "a file", NULL) == LATHE_OK;
+    json_t *j = is_json ? json_load_file(path, 0, NULL) : NULL;
     bool alone = json_object_get(j, "constraints") && !json_object_get(j, "parameters");
     json_decref(j);
     return alone;
