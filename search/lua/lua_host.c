@@ -91,7 +91,7 @@ static void on_count(lua_State *L, lua_Debug *ar)
     if (h->trip == TRIP_NONE) {
         if (interrupted)
             h->trip = TRIP_INTERRUPT;
-        else if (clock_seconds() > h->deadline)
+        else if (clock_thread_seconds() > h->deadline)
             h->trip = TRIP_TIME;
         else
             return;
@@ -221,7 +221,7 @@ static void begin(struct lua_host *h)
 {
     h->trip = TRIP_NONE;
     h->where[0] = 0;
-    h->deadline = clock_seconds() + h->seconds;
+    h->deadline = clock_thread_seconds() + h->seconds;
 }
 
 /* Fills e from the message on top of L and pops it. */

@@ -29,7 +29,8 @@ struct lua_object {
     uint64_t order;
 };
 
-/* memory_limit in bytes. Opening forgets an earlier lua_host_interrupt. */
+/* memory_limit in bytes; seconds_limit of the calling thread's processor time, so that a machine that is stopped or has
+ * other work costs no script. Opening forgets an earlier lua_host_interrupt. */
 status lua_host_open(struct lua_host **out, size_t memory_limit, double seconds_limit, uint64_t seed, struct err *e);
 void lua_host_close(struct lua_host *h);            /* NULL is fine */
 lua_State *lua_host_state(struct lua_host *h);

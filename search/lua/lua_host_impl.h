@@ -12,7 +12,7 @@ enum lua_trip { TRIP_NONE, TRIP_TIME, TRIP_MEMORY, TRIP_INTERRUPT };
 struct lua_host {
     lua_State *L;
     size_t used, limit;         /* bytes */
-    double seconds, deadline;   /* allowed between two returns; clock_seconds() at which it ends */
+    double seconds, deadline;   /* allowed between two returns; clock_thread_seconds() at which it ends */
     enum lua_trip trip;
     char where[200];            /* "linear.lua:12" when it tripped, "" if not known */
     struct rng rng;

@@ -254,6 +254,26 @@ static void test_a_host_works_after_a_failure(void **state)
     lua_host_close(h);
 }
 
+static int wait_a_while(lua_State *L)
+{
+    (void)L;
+    clock_sleep(0.3);
+    return 0;
+}
+
+/* As where the machine was stopped, or others had the processor: none of that is the script's. */
+static void test_only_the_scripts_own_time_counts(void **state)
+{
+    struct lua_host *h;
+    static const char text[] = "local wait = ... wait() for i = 1, 100000 do end return 'done'";
+    assert_int_equal(lua_host_open(&h, (size_t)8 << 20, 0.2, 1, &err), LATHE_OK);
+    assert_int_equal(lua_host_load(h, text, sizeof text - 1, "slow.lua", &err), LATHE_OK);
+    lua_pushcfunction(lua_host_state(h), wait_a_while);
+    assert_int_equal(lua_host_call(h, 1, 1, LATHE_SPEC, &err), LATHE_OK);
+    assert_string_equal(lua_tostring(lua_host_state(h), -1), "done");
+    lua_host_close(h);
+}
+
 static void test_coroutines_resume_under_the_limits(void **state)
 {
     struct lua_host *h;
@@ -377,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_interrupt_ends_a_script),
         cmocka_unit_test(test_interrupt_before_the_call),
         cmocka_unit_test(test_a_host_works_after_a_failure),
+        cmocka_unit_test(test_only_the_scripts_own_time_counts),
         cmocka_unit_test(test_coroutines_resume_under_the_limits),
         cmocka_unit_test(test_errors_in_coroutines_have_a_traceback),
         cmocka_unit_test(test_random_numbers_are_the_seeds),
