@@ -122,6 +122,14 @@ function M.check_given()
   end
 end
 
+-- "type=f32|f16|bf16", a line for each that it asked for, by name
+function M.settings_text()
+  local lines = {}
+  for name, values in pairs(settings) do lines[#lines + 1] = name .. "=" .. values:gsub(", ", "|") .. "\n" end
+  table.sort(lines)
+  return table.concat(lines)
+end
+
 -- Strategies ----------------------------------------------------------------------------------------------------------
 
 local option_keys = {

@@ -267,6 +267,7 @@ struct script {
     const char *name;
     bool file;                  /* `name` is its path */
     struct spec_settings settings;
+    char **asked;               /* spec_read_settings' out; NULL: nobody wants them */
 };
 
 static status run(struct lua_host *h, const struct script *script, json_t **out, struct err *e)
@@ -282,6 +283,8 @@ static status run(struct lua_host *h, const struct script *script, json_t **out,
         (s = lua_host_call(h, 0, 1, LATHE_SPEC, e)) ||
         (s = spec_settings_check(h, module, e)) || (s = check_returned(c.L, e)))
         return s;
+    if (script->asked)
+        return spec_settings_list(h, module, script->asked, e);
     s = convert(&c, 1, out); /* stack: prelude's module, problem */
     sb_free(&c.at);
     return s;
@@ -313,22 +316,34 @@ static bool is_json(const char *path)
     return dot && !strcmp(dot, ".json");
 }
 
-status spec_read_with(const char *path, const struct spec_settings *settings, json_t **out, struct err *e)
+static status read_file(const char *path, const struct spec_settings *settings, char **asked, json_t **out,
+                        struct err *e)
 {
     char *text;
     size_t len;
-    if (is_json(path) && settings->count)
-        return err_set(e, LATHE_USAGE, "%.300s: %.200s: a definition in JSON asks for no setting", path,
-                       settings->texts[0]);
-    if (is_json(path))
-        return definition_read(path, out, e);
     status s = file_read(path, &text, &len, e);
     if (s)
         return s;
-    struct script script = {.text = text, .len = len, .name = path, .file = true, .settings = *settings};
+    struct script script = {text, len, path, true, *settings, asked};
     s = read_as(&script, LUA_HOST_SPEC_SECONDS, out, e);
     mem_free(text);
     return s;
+}
+
+status spec_read_with(const char *path, const struct spec_settings *settings, json_t **out, struct err *e)
+{
+    if (is_json(path) && settings->count)
+        return err_set(e, LATHE_USAGE, "%.300s: %.200s: a definition in JSON asks for no setting", path,
+                       settings->texts[0]);
+    return is_json(path) ? definition_read(path, out, e) : read_file(path, settings, NULL, out, e);
+}
+
+status spec_read_settings(const char *path, const struct spec_settings *settings, char **out, struct err *e)
+{
+    if (!is_json(path))
+        return read_file(path, settings, out, NULL, e);
+    *out = mem_strdup("");
+    return LATHE_OK;
 }
 
 status spec_read(const char *path, json_t **out, struct err *e)

@@ -26,6 +26,8 @@ struct spec_settings {
 /* LATHE_USAGE also: a text that is no NAME=VALUE, a name that the specification does not ask for. A value that it does
  * not take is LATHE_SPEC. */
 status spec_read_with(const char *path, const struct spec_settings *settings, json_t **out, struct err *e);
+/* What it asks for: a line for each, by name, with its values, "type=f32|f16|bf16\n"; "" for nothing. mem_free *out. */
+status spec_read_settings(const char *path, const struct spec_settings *settings, char **out, struct err *e);
 
 /* The same for a text that is at hand, which can include no file; `name` stands for the file in messages. seconds: how
  * long it may run. */

@@ -10,5 +10,7 @@
 status spec_settings_give(struct lua_host *h, int module, const struct spec_settings *settings, struct err *e);
 /* After the specification ran. LATHE_USAGE: something was given that it did not ask for. */
 status spec_settings_check(struct lua_host *h, int module, struct err *e);
+/* What it asked for, as spec_read_settings gives it. mem_free *out. */
+status spec_settings_list(struct lua_host *h, int module, char **out, struct err *e);
 
 #endif

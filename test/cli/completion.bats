@@ -51,7 +51,10 @@ has() { grep -qxF -- "$1" <<<"$offered"; }
     [ "$(offers tune-strategy local --option k)" = kappa= ]    # gp's, that command's default
     [ "$(offers compare --strategies random,g)" = $'random,genetic\nrandom,gp\n:file' ]
     offered=$(offers tune --device "")
-    has host && has cuda:all && has replay:
+    has host && has cuda:all && has replay: && has mpi:all && has mpi:
+    [ "$(offers tune --device mpi:0,mpi:a)" = mpi:0,mpi:all ]
+    offered=$(offers verify --device "")
+    has host && not has mpi:all
     [ "$(offers tune --device host,h)" = host,host ]
     [ "$(offers verify --inputs ones,w)" = ones,wide ]
     offered=$(offers check --target "")
@@ -81,6 +84,21 @@ has() { grep -qxF -- "$1" <<<"$offered"; }
     done
     for shell in $(offers completion ""); do lathe completion "$shell" | grep -q lathe; done
     fails 2 "SHELL is bash, zsh or fish" lathe completion tcsh
+}
+
+@test "settings of the specification, and their values" {
+    [ "$(offers space linear --set "")" = type= ]
+    [ "$(offers space linear --set type=)" = $'type=f32\ntype=f16\ntype=bf16' ]
+    [ "$(offers space linear --set=type=b)" = --set=type=bf16 ]
+    lathe complete -- tune linear --set "" | grep -qxF $'type=\tf32|f16|bf16'
+    [ -z "$(offers space tiny --set "")" ]
+    [ -z "$(offers space linear --set typ=)" ]
+    [ -z "$(offers space nothing --set "")" ]
+    echo 'local a, b = setting { "b", { "1", "2" } }, setting { "a", { "x" } } error("late")' >late.lua
+    [ -z "$(offers space late.lua --set "")" ]
+    sed -i 's/error.*/return space { params = { { "p", { a, b } } } }/' late.lua
+    [ "$(offers space late.lua --set "")" = $'a=\nb=' ]
+    [ "$(offers space late.lua --set a=x --set b=)" = $'b=1\nb=2' ]
 }
 
 @test "campaigns and problems of the database" {

@@ -89,6 +89,8 @@ static void devices(struct completion *c)
     if (!strcmp(c->command->name, "tune")) {
         complete_offer(c, "cuda:all", "every GPU");
         complete_offer(c, "replay:", "a recording");
+        complete_offer(c, "mpi:all", "every rank of an MPI job");
+        complete_offer(c, "mpi:", "a rank of an MPI job, by its number");
     }
 }
 
@@ -196,6 +198,34 @@ static void sizes(struct completion *c)
         problem_free(p);
 }
 
+/* NAME=V of the specification's settings */
+static void settings(struct completion *c)
+{
+    struct spec_args args = {.name = c->spec, .settings = c->settings};
+    struct err none = {0};
+    char *asked = NULL;
+    const char *equals = strchr(c->word, '=');
+    if (!c->spec || spec_settings_asked(&args, c->cli->self, &asked, &none) != LATHE_OK)
+        return;
+    for (char *line = asked, *next; *line; line = next) {
+        size_t len = strcspn(line, "\n"), name = strcspn(line, "=") + 1;
+        next = line + len + 1;
+        line[len] = 0;
+        char *begin = mem_printf("%.*s", (int)name, line); /* "type=" */
+        bool is_typed = equals && !strncmp(c->word, begin, name);
+        if (is_typed) {
+            skip(c, '=');
+            words(c, line + name);
+        } else if (!equals) {
+            complete_offer(c, begin, line + name);
+        }
+        mem_free(begin);
+        if (is_typed)
+            break;
+    }
+    mem_free(asked);
+}
+
 static void tolerances(struct completion *c)
 {
     for (int i = 0; i < TOLERANCE_COUNT; i++) {
@@ -262,6 +292,7 @@ static const struct {
     {"NAME", "baseline", baselines},
     {"DIM=N", NULL, sizes},
     {"NAME=V", "tolerance", tolerances},
+    {"NAME=VALUE", "set", settings},
 };
 
 void complete_option_value(struct completion *c, const struct option_row *r)

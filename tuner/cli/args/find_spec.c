@@ -305,3 +305,15 @@ status spec_load(const struct spec_args *args, const char *self, struct problem 
     spec_place_free(&place);
     return s;
 }
+
+status spec_settings_asked(const struct spec_args *args, const char *self, char **out, struct err *e)
+{
+    struct spec_place place;
+    status s = spec_find(args->name, self, &place, e);
+    if (s != LATHE_OK)
+        return s;
+    struct spec_settings settings = {args->settings.items, args->settings.count};
+    s = spec_read_settings(place.path, &settings, out, e);
+    spec_place_free(&place);
+    return s;
+}

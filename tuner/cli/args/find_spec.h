@@ -44,5 +44,7 @@ struct spec_args {
 
 /* spec_find, then the problem with sizes put in and checked, and restricted. Free with problem_free. */
 status spec_load(const struct spec_args *args, const char *self, struct problem **out, struct err *e);
+/* spec_find, then what it asks for by --set, as spec_read_settings. */
+status spec_settings_asked(const struct spec_args *args, const char *self, char **out, struct err *e);
 
 #endif
