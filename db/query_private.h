@@ -29,8 +29,14 @@
     X(candidates, "SELECT id FROM trial WHERE campaign_id = ?1 AND number > 0 ORDER BY number")                        \
     X(baselines, "SELECT id FROM trial WHERE campaign_id = ?1 AND number <= 0 ORDER BY number DESC")                   \
     X(outcomes, "SELECT outcome, count(*) FROM trial WHERE campaign_id = ?1 AND role = 'candidate' GROUP BY outcome")  \
-    X(reasons, "SELECT outcome, reason, count(*) FROM trial WHERE campaign_id = ?1 AND role = 'candidate' "            \
-               "AND outcome NOT IN ('ok', 'in_flight') GROUP BY outcome, reason ORDER BY count(*) DESC, min(number)")  \
+    /* what the final refused is ok, has no score, and says why in its verification, as in the view trial_report */    \
+    X(reasons, "SELECT outcome, reason, count(*) FROM (SELECT outcome, reason, number FROM trial "                     \
+               "WHERE campaign_id = ?1 AND role = 'candidate' AND outcome NOT IN ('ok', 'in_flight') UNION ALL "       \
+               "SELECT t.outcome, 'refused by the final: ' || v.detail, t.number FROM trial t JOIN verification v "    \
+               "ON v.id = (SELECT w.id FROM verification w WHERE w.trial_id = t.id "                                   \
+               "ORDER BY w.phase = 'final' DESC, w.id DESC LIMIT 1) WHERE t.campaign_id = ?1 "                         \
+               "AND t.role = 'candidate' AND t.outcome = 'ok' AND t.score_ms IS NULL AND v.passed = 0) "               \
+               "GROUP BY outcome, reason ORDER BY count(*) DESC, min(number)")                                         \
     X(provenance, "SELECT p.specification, d.target, d.driver, d.toolchain, c.tool_version, c.id FROM trial t "        \
                   "JOIN campaign c ON c.id = t.campaign_id JOIN problem p ON p.id = c.problem_id "                     \
                   "JOIN device d ON d.id = c.device_id WHERE t.id = ?1")                                               \

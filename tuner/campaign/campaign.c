@@ -224,11 +224,20 @@ static void close_all(struct campaign *c)
     sb_free(&c->differences);
     json_decref(c->earlier);
     mem_free(c->known);
+    mem_free(c->refusal);
 }
 
 static status nothing_found(const struct campaign *c, struct err *e)
 {
     const struct campaign_progress *p = &c->progress;
+    int refused = 0; /* by this final, or before the campaign was resumed */
+    for (int i = 0; i < c->nleaders; i++) refused += c->leaders[i].refused;
+    if (refused && refused == c->nleaders)
+        return err_set(e, LATHE_NOTHING,
+                       "nothing won: the final verified the best%s again, on fresh inputs, and refused %s%s%.900s\n"
+                       "`lathe show %lld --db %s` lists the reasons",
+                       refused > 1 ? "" : " one", refused > 1 ? "all of them" : "it", c->refusal ? ": " : "",
+                       c->refusal ? c->refusal : "", (long long)c->id, c->request->db);
     if (p->trials)
         return err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld --db %s` lists the reasons",
                        (long long)c->id, c->request->db);

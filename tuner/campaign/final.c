@@ -166,6 +166,8 @@ static status refuse(struct campaign *c, struct entry *x, struct result *r, stru
 {
     x->leader->refused = true;
     campaign_note(c, "final: trial %lld is out: %s: %s", (long long)x->leader->id, outcome_name(r->outcome), r->reason);
+    if (!c->refusal)
+        c->refusal = mem_printf("trial %lld is %s: %s", (long long)x->leader->id, outcome_name(r->outcome), r->reason);
     struct verification *v = &r->verification;
     if (!*v->detail) snprintf(v->detail, sizeof v->detail, "%s: %.380s", outcome_name(r->outcome), r->reason);
     return store_verification(c->store, x->leader->id, v, e);

@@ -102,6 +102,7 @@ struct campaign {
     int64_t nknown, cap_known;
     struct leader *leaders;     /* best first, at most request->top */
     int nleaders;
+    char *refusal;              /* why the final refused the first of them that it did; NULL: none */
     struct leader *measured_baselines;
     int nmeasured_baselines;
     int64_t baseline_number;    /* whose time progress.baseline_ms is */

@@ -196,7 +196,7 @@ static status conclude(const struct tune_args *args, bool of_kinds, status s, co
         return s;
     if (s == LATHE_OK || s == LATHE_NOTHING) {
         struct err failure = {0};
-        struct tune_reported r = {args->db, args->top, args->json, args->csv, of_kinds};
+        struct tune_reported r = {args->db, args->top, args->json, args->csv, s == LATHE_NOTHING, of_kinds};
         status reported = tune_report(&r, summary->id, &failure);
         if (reported != LATHE_OK) {
             *e = failure;
@@ -243,7 +243,7 @@ static status tune_kinds(const struct cli *cli, const struct tune_args *args, co
                 err_prefix(e, "--device %.200s", kinds->lists[i]);
         }
     }
-    struct tune_reported r = {args->db, args->top, args->json, args->csv, true};
+    struct tune_reported r = {args->db, args->top, args->json, args->csv, false, true};
     struct err own = {0};
     status told = tune_report_kinds(&r, kinds, ids, &own);
     return first ? first : told ? (*e = own, told) : LATHE_OK;

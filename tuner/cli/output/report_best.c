@@ -214,7 +214,8 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
     }
     for (size_t i = 0; i < json_array_size(baselines); i++)
         best_row(t, json_array_get(baselines, i), &l, "base");
-    table_print(t, b);
+    if (table_rows(t))
+        table_print(t, b);
     table_free(t);
     if (l.operator)
         sb_add(b, "\nwarning: one name stands for several problems: where 'operator' differs, tensors, scalars, reference or "

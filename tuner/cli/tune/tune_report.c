@@ -15,10 +15,13 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
 {
     long long id = (long long)tree_int(campaign, "id");
     report_campaign(b, campaign);
-    sb_add(b, "\n");
-    report_best(b, best, json_object_get(campaign, "baselines"), false);
+    const json_t *baselines = json_object_get(campaign, "baselines");
+    sb_add(b, json_array_size(best) + json_array_size(baselines) ? "\n" : "");
+    if (r->nothing && json_array_size(best))
+        sb_add(b, "no winner; these are right in their trials, and were in no final:\n");
+    report_best(b, best, baselines, false);
     report_devices(b, campaign, best);
-    if (json_array_size(best) == 0) {
+    if (r->nothing && json_array_size(json_object_get(campaign, "reasons"))) {
         sb_add(b, "\n");
         report_reasons(b, json_object_get(campaign, "reasons"), is_terminal(stdout) ? terminal_columns(stdout) : 0);
     }
@@ -28,7 +31,7 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
         sb_addf(b, "\n%s", sb_str(&drift));
     sb_free(&drift);
     sb_addf(b, "\ndatabase %s, campaign %lld\n", r->db, id);
-    bool exports = json_array_size(best) && !report_is_recorded(campaign);
+    bool exports = json_array_size(best) && !r->nothing && !report_is_recorded(campaign);
     sb_addf(b, exports ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
     select_db_option(b, r->db);
     sb_add(b, exports ? " -o winner.cu\n" : "\n");

@@ -8,6 +8,7 @@ struct tune_reported {
     const char *db;
     int64_t top;
     bool json, csv;
+    bool nothing;  /* the campaign has no winner: nothing is recommended */
     bool of_kinds; /* one of several kinds of devices: CSV waits for tune_report_kinds, since it has one header line */
 };
 
