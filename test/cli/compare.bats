@@ -17,6 +17,16 @@ compare() { "$LATHE_BIN" compare "$@"; }
     not grep -q '0 to 1' <($command)
 }
 
+@test "on a terminal the tests of the pairs are seen going; --quiet says nothing" {
+    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
+    local command="$LATHE_BIN compare --spaces $PNPOLY --seeds 20 --jobs 1 --strategies random,random:batch=1,latin,latin:samples=4"
+    command+=",local,local:kind=adjacent,local:batch=4,local:batch=2,tabu,ils,ils:kick=2,pso,genetic,annealing"
+    TERM=xterm script -qec "$command" /dev/null >screen </dev/null
+    grep -Eaq '[0-9]+/91 pairs of strategies tested  [0-9]' screen
+    TERM=xterm script -qec "$command --quiet" /dev/null >screen </dev/null
+    not grep -aq tested screen
+}
+
 @test "random search scores about 0, local search more, and the difference is told from chance" {
     split compare --spaces "$PNPOLY" "$MILO" --strategies random,local --seeds 40 --json
     [ "$status" -eq 0 ]

@@ -137,13 +137,22 @@ static status on_run(void *ctx, int run, const struct contest_run *r, struct err
 static void on_progress(void *ctx, int done, int runs)
 {
     struct comparing *c = ctx;
-    run_progress_show(&c->progress, done, runs);
+    run_progress_show(&c->progress, "runs", done, runs);
+}
+
+/* The tests of many strategies' pairs take longer than their runs. */
+static void on_judging(void *ctx, enum contest_judging what, int done, int n)
+{
+    struct comparing *c = ctx;
+    run_progress_show(&c->progress, what == CONTEST_TESTING ? "pairs of strategies tested" : "strategies scored", done, n);
 }
 
 static status report(struct comparing *c, const struct compare_args *args, double cutoff, struct err *e)
 {
     struct contest_result result;
+    run_progress_init(&c->progress, stderr, args->quiet);
     contest_judge(&c->contest, &result);
+    run_progress_end(&c->progress);
     struct comparison view = {&c->contest, &result, cutoff};
     status s = write_files(c, &view, e);
     struct strbuf b = {0};
@@ -213,6 +222,7 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
     c.contest.traces = args->output || args->db;
     c.contest.on_run = on_run;
     c.contest.on_progress = on_progress;
+    c.contest.on_judging = on_judging;
     c.contest.ctx = &c;
     if (!s && args->db)
         s = store_open(args->db, 60, &c.store, e);

@@ -56,6 +56,8 @@ struct contest_run {
     struct contest_evaluation *trace;   /* every evaluation, only where it is kept */
 };
 
+enum contest_judging { CONTEST_SCORING, CONTEST_TESTING };
+
 struct contest {
     struct contest_space *spaces;
     int nspaces;
@@ -70,6 +72,8 @@ struct contest {
      * any thread; may be NULL. */
     status (*on_run)(void *ctx, int run, const struct contest_run *r, struct err *e);
     void (*on_progress)(void *ctx, int done, int runs);     /* after each run, one call at a time; may be NULL */
+    /* contest_judge's, in the same way: of the strategies that it scores, then of the pairs that it tests */
+    void (*on_judging)(void *ctx, enum contest_judging what, int done, int n);
     void *ctx;
     struct contest_run *runs;   /* filled by contest_run; contest_free frees it */
 };

@@ -13,22 +13,32 @@ struct share {
     struct score_cell *cells;   /* strategy s's: s * nspaces */
     uint32_t **ranks;           /* one block a strategy */
     void (*task)(struct share *h, int i);
-    int n;
+    int n, done;
     atomic_int next;
+    pthread_mutex_t lock;       /* of done, and of being told */
+    enum contest_judging what;
 };
 
 static void *work(void *arg)
 {
     struct share *h = arg;
-    for (int i; (i = atomic_fetch_add(&h->next, 1)) < h->n;)
+    for (int i; (i = atomic_fetch_add(&h->next, 1)) < h->n;) {
         h->task(h, i);
+        pthread_mutex_lock(&h->lock);
+        h->done++;
+        if (h->c->on_judging)
+            h->c->on_judging(h->c->ctx, h->what, h->done, h->n);
+        pthread_mutex_unlock(&h->lock);
+    }
     return NULL;
 }
 
-static void share_out(struct share *h, void (*task)(struct share *h, int i), int n)
+static void share_out(struct share *h, enum contest_judging what, void (*task)(struct share *h, int i), int n)
 {
     h->task = task;
+    h->what = what;
     h->n = n;
+    h->done = 0;
     atomic_store(&h->next, 0);
     int jobs = h->c->jobs < n ? h->c->jobs : n, started = 0;
     pthread_t *threads = mem_zalloc((size_t)(jobs > 0 ? jobs : 1), sizeof *threads);
@@ -122,19 +132,21 @@ void contest_judge(const struct contest *c, struct contest_result *out)
     out->pairs = mem_zalloc(n * (n - 1) / 2 + 1, sizeof *out->pairs);
     struct share h = {.c = c, .out = out, .cells = mem_zalloc(n * (size_t)c->nspaces, sizeof *h.cells),
                       .ranks = mem_zalloc(n, sizeof *h.ranks)};
+    pthread_mutex_init(&h.lock, NULL);
     for (int i = 0; i < c->nstrategies; i++)
         out->standings[i].marks = mem_zalloc((size_t)c->nspaces, sizeof *out->standings[i].marks);
-    share_out(&h, judge_strategy, c->nstrategies);
+    share_out(&h, CONTEST_SCORING, judge_strategy, c->nstrategies);
     for (int a = 0; a < c->nstrategies; a++)
         for (int b = a + 1; b < c->nstrategies; b++)
             if (out->standings[a].whole && out->standings[b].whole)
                 out->pairs[out->npairs++] = (struct contest_pair){.a = a, .b = b};
-    share_out(&h, judge_pair, out->npairs);
+    share_out(&h, CONTEST_TESTING, judge_pair, out->npairs);
     adjust(out);
     for (size_t i = 0; i < n; i++)
         mem_free(h.ranks[i]);
     mem_free(h.ranks);
     mem_free(h.cells);
+    pthread_mutex_destroy(&h.lock);
 }
 
 double contest_scores(const struct contest *c, int strategy, double *scores)

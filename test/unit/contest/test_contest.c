@@ -53,8 +53,16 @@ static void lists(void **state)
 }
 
 struct seen {
-    int order[64], n, fail_at;
+    int order[64], n, fail_at, judged[2];
 };
+
+static void on_judging(void *ctx, enum contest_judging what, int done, int n)
+{
+    struct seen *s = ctx;
+    assert_int_equal(done, s->judged[what] + 1);
+    assert_int_equal(n, 3);
+    s->judged[what] = done;
+}
 
 static status on_run(void *ctx, int run, const struct contest_run *r, struct err *e)
 {
@@ -104,7 +112,10 @@ static void runs(void **state)
     }
     assert_true(contest_scores(&c, 0, scores) == scores[0]);
     struct contest_result result;
+    c.on_judging = on_judging;
     contest_judge(&c, &result);
+    assert_int_equal(seen.judged[CONTEST_SCORING], 3); /* the last of each tells that all are done */
+    assert_int_equal(seen.judged[CONTEST_TESTING], 3);
     assert_int_equal(result.npairs, 3);
     assert_true(fabs(result.standings[0].summary.mean - scores[0]) < 1e-12);
     assert_true(result.pairs[0].a == 0 && result.pairs[0].b == 1 && result.pairs[0].p == 1);

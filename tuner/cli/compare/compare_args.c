@@ -78,17 +78,17 @@ void run_progress_init(struct run_progress *p, FILE *out, bool quiet)
     *p = (struct run_progress){.out = out, .quiet = quiet, .live = is_terminal(out), .started = now, .drawn = now};
 }
 
-void run_progress_show(struct run_progress *p, int done, int runs)
+void run_progress_show(struct run_progress *p, const char *what, int done, int n)
 {
     double now = clock_seconds(), passed = now - p->started;
     if (p->quiet || now - p->drawn < (p->live ? LIVE_SECONDS : PLAIN_SECONDS))
         return;
     struct strbuf b = {0};
-    sb_addf(&b, "%d/%d runs  ", done, runs);
+    sb_addf(&b, "%d/%d %s  ", done, n, what);
     progress_duration(&b, passed);
     if (done) {
         sb_add(&b, ", about ");
-        progress_duration(&b, passed / done * (runs - done));
+        progress_duration(&b, passed / done * (n - done));
         sb_add(&b, " left");
     }
     fprintf(p->out, "%s%s%s", p->live ? "\r\033[K" : "", sb_str(&b), p->live ? "" : "\n");

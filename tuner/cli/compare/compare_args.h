@@ -25,7 +25,7 @@ struct run_progress {
     double started, drawn;
 };
 void run_progress_init(struct run_progress *p, FILE *out, bool quiet);
-void run_progress_show(struct run_progress *p, int done, int runs);
+void run_progress_show(struct run_progress *p, const char *what, int done, int n);   /* what: "runs" */
 void run_progress_end(struct run_progress *p);      /* removes the live line */
 
 #endif
