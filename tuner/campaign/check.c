@@ -1,6 +1,7 @@
 /* check.c: see check.h. One compile farm a target; results are told kernel by kernel. */
 #include "campaign/check.h"
 #include "base/mem.h"
+#include "campaign/jobs.h"
 #include "model/plan.h"
 #include "model/source.h"
 #include "trial/compile_farm.h"
@@ -18,7 +19,8 @@ struct checking {
 
 struct one {
     struct checking *c;
-    char *text;
+    const struct kernel *k;
+    char *text;                 /* the configuration */
 };
 
 static void on_compiled(void *ctx, const struct compile_answer *a)
@@ -29,8 +31,10 @@ static void on_compiled(void *ctx, const struct compile_answer *a)
     r->seconds += a->seconds;
     if (a->end == COMPILE_DONE) r->compiled++;
     if (a->end == COMPILE_FAILED) one->c->no_compiler = true;
+    struct err why = {0};
+    const char *text = job_refused(one->c->request->problem, one->k, a, &why) ? why.text : a->text ? a->text : "";
     if (a->end != COMPILE_DONE && !*r->first_failure)
-        snprintf(r->first_failure, sizeof r->first_failure, "%.400s: %.1100s", one->text, a->text ? a->text : "");
+        snprintf(r->first_failure, sizeof r->first_failure, "%.400s: %.1100s", one->text, text);
     mem_free(one->text);
     mem_free(one);
 }
@@ -55,23 +59,21 @@ static status queue_one(struct checking *c, const struct space *space, uint64_t 
     const struct kernel *k = space_kernel(space);
     config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);
     struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
-    char **defines = NULL;
-    int n = 0;
+    struct compile_job job;
     space_at(space, index, choice);
     kernel_slots_fixed(c->request->problem, k, &c->target, slots);
     status s = kernel_slots_config(k, choice, slots, e);
-    if (!s) s = source_defines(k, slots, &defines, &n, e);
+    if (!s) s = job_make(c->request->problem, k, source, slots, &job, e);
     if (!s) {
         struct strbuf text = {0};
         config_print(&text, k, slots, choice);
         if (launches(c, k, slots, sb_str(&text))) {
             struct one *one = mem_zalloc(1, sizeof *one);
-            *one = (struct one){c, sb_take(&text)};
-            struct compile_job job = {.source = source, .name = k->name, .defines = defines, .ndefines = n};
+            *one = (struct one){c, k, sb_take(&text)};
             compile_farm_add(c->farm, &job, on_compiled, one);
         }
         sb_free(&text);
-        source_defines_free(defines, n);
+        job_free(&job);
     }
     mem_free(choice);
     mem_free(slots);
@@ -129,6 +131,8 @@ static status check_arch(const struct check_request *r, uv_loop_t *loop, const c
         if (!k->source || (r->kernel && strcmp(r->kernel, k->name) != 0)) continue;
         s = check_kernel(&c, k, failed, e);
     }
+    if (!s && !r->kernel && r->problem->reference.kind == REFERENCE_KERNEL)
+        s = check_kernel(&c, r->problem->reference.kernel, failed, e);
     compile_farm_close(c.farm);
     return s;
 }

@@ -1,4 +1,5 @@
-/* check.h: does a specification compile, and can it be launched? A random sample of each kernel's space, for targets that need not be here. */
+/* check.h: does a specification compile, and can it be launched? A random sample of each kernel's space, and the
+ * specification's reference kernel, for targets that need not be here. */
 #ifndef LATHE_CAMPAIGN_CHECK_H
 #define LATHE_CAMPAIGN_CHECK_H
 

@@ -164,10 +164,11 @@ void entrants_close(struct campaign *c);
 /* A kernel's text with the problem's epilogue before it; mem_free it. NULL: *e says why. */
 char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e);
 
-/* prepare.c. check: candidates are to be verified on the specification's check values too, if it has any. */
-/* Compiles one source and waits; *image: its path, mem_free it. LATHE_COMPILER: there is no compiler,
- * or it dies; LATHE_SPEC: it is refused; LATHE_INTERRUPTED. */
-status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e);
+/* prepare.c. Compiles one source and waits; *image: its path, mem_free it. k: whose launches it was asked about, NULL:
+ * none. LATHE_COMPILER: there is no compiler, or it dies; LATHE_SPEC: it is refused; LATHE_INTERRUPTED. */
+status campaign_compile(struct campaign *c, const struct compile_job *job, const struct kernel *k, char **image,
+                        struct err *e);
+/* check: candidates are to be verified on the specification's check values too, if it has any. */
 status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e);
 
 /* trials.c */

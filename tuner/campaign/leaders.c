@@ -2,7 +2,7 @@
  * what a device is checked with, and the baseline that is timed while the search goes on. */
 #include "base/mem.h"
 #include "campaign/internal.h"
-#include "model/source.h"
+#include "campaign/jobs.h"
 #include <string.h>
 
 status campaign_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
@@ -50,17 +50,13 @@ static const struct entrant *entrant_of(const struct campaign *c, const struct k
 static status open_image(struct campaign *c, struct leader *l, struct value *slots, struct err *e)
 {
     const struct entrant *x = entrant_of(c, l->kernel);
-    char **defines;
-    int n;
+    struct compile_job job;
     if (!x || !x->source || (l->image && file_exists(l->image))) return LATHE_OK;
-    status s = source_defines(l->kernel, slots, &defines, &n, e);
+    status s = job_make(c->problem, l->kernel, x->source, slots, &job, e);
     if (s) return s;
     mem_free(l->image);
-    char *name = mem_printf("%s/%s.cu", c->problem->name, l->kernel->name);
-    s = campaign_compile(c, &(struct compile_job){.source = x->source, .name = name, .defines = defines, .ndefines = n},
-                         &l->image, e);
-    mem_free(name);
-    source_defines_free(defines, n);
+    s = campaign_compile(c, &job, l->kernel, &l->image, e);
+    job_free(&job);
     if (s != LATHE_SPEC && s != LATHE_COMPILER) return s;
     l->refused = true;
     campaign_note(c, "final: trial %lld is out: %s", (long long)l->id, e->text);

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "campaign/internal.h"
+#include "campaign/jobs.h"
 #include "trial/reference.h"
 #include <string.h>
 
@@ -9,6 +10,9 @@
 enum { REFERENCE_LIMITS = 10, GEMM_SECONDS = 600 };
 
 struct support {
+    const struct problem *problem;
+    const struct kernel *kernel;    /* NULL: lathe's own */
+    struct err unfit;
     bool over;
     char *image, *text;
     enum compile_end end;
@@ -21,11 +25,13 @@ static void on_support(void *ctx, const struct compile_answer *a)
     s->end = a->end;
     s->image = a->end == COMPILE_DONE ? mem_strdup(a->image) : NULL;
     s->text = mem_strdup(a->text);
+    if (s->kernel) job_refused(s->problem, s->kernel, a, &s->unfit);
 }
 
-status campaign_compile(struct campaign *c, const struct compile_job *job, char **image, struct err *e)
+status campaign_compile(struct campaign *c, const struct compile_job *job, const struct kernel *k, char **image,
+                        struct err *e)
 {
-    struct support s = {0};
+    struct support s = {.problem = c->problem, .kernel = k};
     compile_farm_add(c->farm, job, on_support, &s);
     while (!s.over) {
         uv_run(&c->loop, UV_RUN_ONCE);
@@ -39,6 +45,8 @@ status campaign_compile(struct campaign *c, const struct compile_job *job, char 
         err_set(e, LATHE_COMPILER, "%s", s.text);
     else if (s.end == COMPILE_CRASHED || s.end == COMPILE_TIMED_OUT)
         err_set(e, LATHE_COMPILER, "%s: %.1500s", job->name, s.text);
+    else if (s.unfit.code)
+        *e = s.unfit;
     else if (s.end != COMPILE_DONE)
         err_set(e, LATHE_SPEC, "%s does not compile: %.1500s", job->name, s.text ? s.text : "");
     mem_free(s.text);
@@ -47,7 +55,26 @@ status campaign_compile(struct campaign *c, const struct compile_job *job, char 
 
 static status compile_now(struct campaign *c, const char *source, const char *name, char **image, struct err *e)
 {
-    return campaign_compile(c, &(struct compile_job){.source = source, .name = name}, image, e);
+    return campaign_compile(c, &(struct compile_job){.source = source, .name = name}, NULL, image, e);
+}
+
+static status compile_reference(struct campaign *c, const struct kernel *k, char **image, struct err *e)
+{
+    static const config_choice none[1];
+    struct value *slots = NULL;
+    struct compile_job job;
+    char *source = campaign_source(c->problem, k, e);
+    status s = source ? campaign_slots(c, k, none, &slots, e) : e->code;
+    if (!s) s = job_make(c->problem, k, source, slots, &job, e);
+    if (!s) {
+        struct compile_job named = job;
+        named.name = "the reference kernel";
+        s = campaign_compile(c, &named, k, image, e);
+        job_free(&job);
+    }
+    mem_free(slots);
+    mem_free(source);
+    return s;
 }
 
 static status setup_plans(const struct problem *p, const struct target *t, struct bench_setup *b, struct err *e)
@@ -78,11 +105,8 @@ status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer
     if (s) return s;
     s = compile_now(c, text, "the verifier with this problem's epilogue", &b->support_image, e);
     mem_free(text);
-    if (!s && p->reference.kind == REFERENCE_KERNEL) {
-        char *source = campaign_source(p, p->reference.kernel, e);
-        s = source ? compile_now(c, source, "the reference kernel", &b->reference_image, e) : e->code;
-        mem_free(source);
-    }
+    if (!s && p->reference.kind == REFERENCE_KERNEL)
+        s = compile_reference(c, p->reference.kernel, &b->reference_image, e);
     if (!s) s = plan_tensors(p, &b->tensors, e);
     if (!s) s = setup_plans(p, &c->target, b, e);
     if (s) return s;

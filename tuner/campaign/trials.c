@@ -5,8 +5,8 @@
  * one of ten. Trials run on the device in the order of their numbers among those ready. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "campaign/jobs.h"
 #include "campaign/trial_impl.h"
-#include "model/source.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +26,15 @@ static void emit(struct trial *t, enum campaign_event_kind kind)
     campaign_emit(t->c, &ev);
 }
 
+/* A launch that does not fit its kernel is a mistake in the specification: the campaign ends with it. */
+static void refused(struct trial *t, const struct compile_answer *a)
+{
+    struct err why = {0};
+    status s = job_refused(t->c->problem, t->entrant->kernel, a, &why);
+    trial_end_as(t, OUTCOME_compile, s ? why.text : a->text);
+    if (s && !t->c->err.code) t->c->err = why;
+}
+
 static void on_compiled(void *ctx, const struct compile_answer *a)
 {
     struct trial *t = ctx;
@@ -39,7 +48,7 @@ static void on_compiled(void *ctx, const struct compile_answer *a)
         t->result.stage.compile_cached = a->cached;
         emit(t, CAMPAIGN_COMPILED);
         return;
-    case COMPILE_REFUSED: trial_end_as(t, OUTCOME_compile, a->text); return;
+    case COMPILE_REFUSED: refused(t, a); return;
     case COMPILE_TIMED_OUT: trial_end_as(t, OUTCOME_timeout, a->text); return;
     case COMPILE_CRASHED: trial_end_as(t, OUTCOME_compile, a->text); return;
     case COMPILE_FAILED:
@@ -51,20 +60,15 @@ static void on_compiled(void *ctx, const struct compile_answer *a)
 
 static void queue_compile(struct trial *t)
 {
-    const struct kernel *k = t->entrant->kernel;
-    char **defines;
-    int n;
+    struct compile_job job;
     struct err e = {0};
-    if (source_defines(k, t->slots, &defines, &n, &e)) {
+    if (job_make(t->c->problem, t->entrant->kernel, t->entrant->source, t->slots, &job, &e)) {
         trial_end_as(t, OUTCOME_compile, e.text);
         return;
     }
-    char *name = mem_printf("%s/%s.cu", t->c->problem->name, k->name);
-    struct compile_job job = {.source = t->entrant->source, .name = name, .defines = defines, .ndefines = n};
     t->state = TRIAL_COMPILING;
     compile_farm_add(t->c->farm, &job, on_compiled, t);
-    source_defines_free(defines, n);
-    mem_free(name);
+    job_free(&job);
 }
 
 static void on_evaluated(void *ctx, const struct result *r, const char *text)

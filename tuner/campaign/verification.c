@@ -3,12 +3,15 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "campaign/internal.h"
+#include "campaign/jobs.h"
 #include "campaign/verification.h"
-#include "model/source.h"
 #include <math.h>
 #include <string.h>
 
+struct verifying;
+
 struct subject {
+    struct verifying *v;
     struct value *slots;
     config_choice *choice;
     char *text;
@@ -23,6 +26,7 @@ struct verifying {
     const struct kernel *k;
     struct subject *subjects;
     int n;
+    struct err wrong;                   /* a launch that does not fit its kernel */
 };
 
 /* --- which configurations --- */
@@ -30,7 +34,7 @@ struct verifying {
 static status add_subject(struct verifying *v, const config_choice *choice, struct err *e)
 {
     struct subject *s = &v->subjects[v->n];
-    *s = (struct subject){.choice = config_copy(v->k, choice)};
+    *s = (struct subject){.v = v, .choice = config_copy(v->k, choice)};
     v->n++;
     result_init(&s->compiled);
     status st = campaign_slots(v->c, v->k, s->choice, &s->slots, e);
@@ -92,6 +96,9 @@ static void cannot_run(struct subject *s, enum outcome outcome, const char *text
 static void on_compiled(void *ctx, const struct compile_answer *a)
 {
     struct subject *s = ctx;
+    struct verifying *v = s->v;
+    struct err why = {0};
+    if (job_refused(v->c->problem, v->k, a, &why) && !v->wrong.code) v->wrong = why;
     if (a->end == COMPILE_DONE)
         s->evaluation.image = mem_strdup(a->image);
     else
@@ -101,8 +108,7 @@ static void on_compiled(void *ctx, const struct compile_answer *a)
 static status compile_one(struct verifying *v, struct subject *s, const char *source, struct err *e)
 {
     struct err own = {0};
-    char **defines;
-    int n;
+    struct compile_job job;
     s->compiled.outcome = OUTCOME_ok;
     s->evaluation.verify = true;
     if (plan_build(v->c->problem, v->k, s->slots, &s->evaluation.plan, &own)) {
@@ -110,13 +116,10 @@ static status compile_one(struct verifying *v, struct subject *s, const char *so
         return LATHE_OK;
     }
     if (!source) return LATHE_OK;
-    status st = source_defines(v->k, s->slots, &defines, &n, e);
+    status st = job_make(v->c->problem, v->k, source, s->slots, &job, e);
     if (st) return st;
-    char *name = mem_printf("%s/%s.cu", v->c->problem->name, v->k->name);
-    struct compile_job job = {.source = source, .name = name, .defines = defines, .ndefines = n};
     compile_farm_add(v->c->farm, &job, on_compiled, s);
-    source_defines_free(defines, n);
-    mem_free(name);
+    job_free(&job);
     return LATHE_OK;
 }
 
@@ -128,7 +131,8 @@ static status compile_all(struct verifying *v, struct err *e)
     for (int i = 0; i < v->n && !s; i++) s = compile_one(v, &v->subjects[i], source, e);
     while (compile_farm_pending(v->c->farm)) uv_run(&v->c->loop, UV_RUN_ONCE);
     mem_free(source);
-    return s;
+    if (!s && v->wrong.code) *e = v->wrong;
+    return s ? s : v->wrong.code;
 }
 
 /* --- running --- */

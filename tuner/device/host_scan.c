@@ -130,7 +130,7 @@ int host_scan(char *text, struct strbuf *calls)
             if (read_kernel(&s, &name, &t) && here) {
                 sb_addf(calls,
                         "extern \"C\" __attribute__((visibility(\"default\"))) void " LATHE_HOST_CALL
-                        "%.*s(void **args) { lathe_host_call(%.*s, args); }\n",
+                        "%.*s(void **args) { lathe_host_call(::%.*s, args); }\n",
                         (int)name.len, name.at, (int)name.len, name.at);
                 kernels++;
             }

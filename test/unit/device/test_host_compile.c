@@ -189,7 +189,7 @@ static void test_scan(void **state)
         int found = host_scan(text, &calls), expected = 0;
         for (; cases[i].names[expected]; expected++)
             sb_addf(&want, "extern \"C\" __attribute__((visibility(\"default\"))) void lathe_call_%s(void **args) { "
-                    "lathe_host_call(%s, args); }\n", cases[i].names[expected], cases[i].names[expected]);
+                    "lathe_host_call(::%s, args); }\n", cases[i].names[expected], cases[i].names[expected]);
         assert_string_equal(sb_str(&calls), sb_str(&want));
         assert_int_equal(found, expected);
         assert_int_equal(strlen(text), strlen(cases[i].text));

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/export/export_trials.h"
 #include "device/jit.h"
+#include "model/signature.h"
 #include "model/source.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ status export_image(const struct export_input *in, const char *arch, char **imag
         s = err_set(e, LATHE_IO, "%s: %s", dir, strerror(errno));
     if (s == LATHE_OK) {
         sb_add(&source, in->kernel->source ? in->kernel->source : "");
+        signature_ask(in->problem, in->kernel, slots, &source);
         path = path_join(dir, "image");
         struct jit_request r = {.source = sb_str(&source), .name = in->kernel->name, .defines = defines,
                                 .ndefines = ndefines, .arch = arch, .image_path = path};
@@ -35,7 +37,10 @@ status export_image(const struct export_input *in, const char *arch, char **imag
         unlink(path);
         rmdir(dir);
     }
-    if (s == LATHE_OK && !outcome.ok)
+    struct err unfit = {0};
+    if (s == LATHE_OK && !outcome.ok && signature_answer(in->problem, in->kernel, outcome.log, &unfit))
+        *why = mem_strdup(unfit.text);
+    else if (s == LATHE_OK && !outcome.ok)
         *why = mem_printf("it did not compile: %.400s", outcome.log ? outcome.log : "");
     source_defines_free(defines, ndefines);
     mem_free(outcome.log);
