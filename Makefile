@@ -102,7 +102,7 @@ $(O)/obj/%.o: %.c
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
 EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua search/lua/guided.lua \
             db/schema.sql db/schema_2.sql db/schema_3.sql db/schema_4.sql tuner/device/host_shim.h kernels/common/types.cuh kernels/common/launches.cuh kernels/common/verify.cu \
-            $(addprefix kernels/common/,lathe.cuh mma.cuh split.cuh hopper.cuh wgmma.cuh) \
+            $(addprefix kernels/common/,lathe.cuh mma.cuh split.cuh hopper.cuh wgmma.cuh delays.cuh) \
             kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py \
             tuner/export/c_runtime.h tuner/model/serve_order.h tuner/campaign/selftest.lua tuner/campaign/selftest.cu \
             $(wildcard tuner/cli/completion.*) $(WEB)

@@ -36,11 +36,13 @@ __device__ __forceinline__ void lathe_barrier_init_done() {
 
 __device__ __forceinline__ void lathe_barrier_arrive(unsigned barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+    LATHE_DELAY();
 }
 
 // Arrives, and the phase also waits for this many bytes of copies.
 __device__ __forceinline__ void lathe_barrier_expect(unsigned barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+    LATHE_DELAY();
 }
 
 // On the same barrier of another block of the cluster. RELEASE: this thread's writes are visible to who waits with
@@ -54,6 +56,7 @@ template <bool RELEASE> __device__ __forceinline__ void lathe_barrier_arrive_rem
         asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
                      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(block)
                      : "memory");
+    LATHE_DELAY();
 }
 
 __device__ __forceinline__ void lathe_barrier_wait(unsigned barrier, unsigned parity) {
@@ -61,6 +64,7 @@ __device__ __forceinline__ void lathe_barrier_wait(unsigned barrier, unsigned pa
                  "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra WAIT_%=;\n}" ::"r"(barrier),
                  "r"(parity)
                  : "memory");
+    LATHE_DELAY();
 }
 
 // The same for a barrier on which other blocks of the cluster arrive with RELEASE.
@@ -69,11 +73,14 @@ __device__ __forceinline__ void lathe_barrier_wait_cluster(unsigned barrier, uns
                  "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
                  "@!done bra WAIT_%=;\n}" ::"r"(barrier), "r"(parity)
                  : "memory");
+    LATHE_DELAY();
 }
 
 // THREADS threads, whole warps, meet at barrier NAME (1 to 15).
 template <int NAME, int THREADS> __device__ __forceinline__ void lathe_named_barrier() {
+    LATHE_DELAY();
     asm volatile("bar.sync %0, %1;" ::"n"(NAME), "n"(THREADS) : "memory");
+    LATHE_DELAY();
 }
 
 // ---- the copy engine
@@ -160,7 +167,9 @@ __device__ __forceinline__ unsigned lathe_cluster_rank() {
     return rank;
 }
 __device__ __forceinline__ void lathe_cluster_sync() {
+    LATHE_DELAY();
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    LATHE_DELAY();
 }
 
 // A warpgroup gives registers back, or takes what others gave, up to COUNT a thread (a multiple of 8).

@@ -6,6 +6,11 @@
 // as ordinary pointers. A vector helper of N elements needs its address aligned to their bytes, at most 16.
 #pragma once
 
+// Where warps may get out of step: nothing, but when lathe looks for races (delays.cuh).
+#ifndef LATHE_DELAY
+#define LATHE_DELAY()
+#endif
+
 // Dynamic shared memory of the block, 128-byte aligned, as `unsigned char name[]`.
 #if LATHE_HOST
 #define LATHE_DYNAMIC_SHARED(name) unsigned char *name = lathe_host_shared()
@@ -159,6 +164,7 @@ template <int PENDING> __device__ __forceinline__ void lathe_copy_wait() {
 #if !LATHE_HOST
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 #endif
+    LATHE_DELAY();
 }
 
 // acc + a * b, rounded once.
@@ -235,4 +241,5 @@ __device__ __forceinline__ void lathe_grid_dependency_launch() {
 #if !LATHE_HOST && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+    LATHE_DELAY();
 }

@@ -83,6 +83,7 @@ struct campaign_request {
     double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */
     int top;                        /* entries of the final; 0: no final */
     enum objective objective;
+    enum delays delays;
     double drift_seconds;           /* how often a baseline is timed again in the search */
     const char *spec;               /* where the specification was read from; may be NULL, like settings */
     char *const *settings;          /* "name=value" that it was read with */

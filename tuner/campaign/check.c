@@ -86,6 +86,13 @@ static status check_space(struct checking *c, const struct space *space, struct 
     struct strbuf source = {0};
     status s = source_epilogue(c->request->problem, &source, e);
     sb_add(&source, k->source ? k->source : "");
+    if (c->request->delays) {
+        char *delayed = source_with_delays(sb_str(&source));
+        sb_free(&source);
+        source = (struct strbuf){0};
+        sb_add(&source, delayed);
+        mem_free(delayed);
+    }
     struct rng rng;
     rng_seed(&rng, c->request->seed);
     uint64_t size = space_size(space), sample = (uint64_t)c->request->sample;

@@ -23,6 +23,7 @@ struct check_request {
     int narchs;
     int sample;                     /* configurations a kernel and target; the whole space if it is smaller */
     uint64_t seed;
+    bool delays;                    /* as they are compiled to be verified with pauses (kernels/common/delays.cuh) */
     int workers;                    /* 0: one a core */
     const char *self;
     void (*on_result)(void *ctx, const struct check_result *r);

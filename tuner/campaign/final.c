@@ -1,35 +1,16 @@
 /* final.c: the leaders against the baselines, once more, fairly.
  *
- * Fresh inputs; every leader verified on them, a refused one is out. Then rounds: in each, every entry in turn, so that
- * drift meets all alike; first cold bursts, then (on a GPU) the sustained regime. Of several devices each measures every
- * entry, all the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking is by the
- * cold median on the first device; the others' figures are kept beside, and none is ever compared across devices. */
+ * Fresh inputs; every leader verified on them (final_verify.c). Then rounds: in each, every entry in turn, so that drift
+ * meets all alike; first cold bursts, then (on a GPU) the sustained regime. Of several devices each measures every entry, all
+ * the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking is by the cold median on
+ * the first device; the others' figures are kept beside, and none is ever compared across devices. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "campaign/internal.h"
+#include "campaign/final_impl.h"
 #include "model/source.h"
 #include <math.h>
 #include <string.h>
-
-/* What one device measured of an entry. */
-struct figures {
-    struct leader *leader;      /* whose trial they go to; NULL: the device does not measure it */
-    struct samples pooled[REGIME_COUNT];
-    struct telemetry telemetry[REGIME_COUNT];
-};
-
-struct entry {
-    struct leader *leader;      /* a baseline's: that of the first device that has it */
-    struct evaluation evaluation;
-    struct figures *on;         /* one a device of the pool */
-};
-
-/* A burst is many launches, and each had the whole limit in its trial. */
-enum { LAUNCHES_PER_LIMIT = 8 };
-
-/* The budget of seconds is the search's: only the user ends a final early. */
-static bool interrupted(struct campaign *c) { return campaign_must_stop(c) && c->interrupted; }
 
 static int rounds(const struct campaign *c) { return campaign_on_gpu(c) ? 2 : 3; }
 
@@ -58,23 +39,6 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
     return o;
 }
 
-static status open_entry(struct campaign *c, struct entry *x, struct err *e)
-{
-    if (!x->leader->baseline)
-        for (int i = 0; i < c->ndevices; i++) x->on[i].leader = x->leader;
-    status s = leader_open(c, x->leader, &x->evaluation, e);
-    x->evaluation.measure = true;
-    return s;
-}
-
-static void close_entry(const struct campaign *c, struct entry *x)
-{
-    evaluation_free(&x->evaluation);
-    for (int i = 0; i < c->ndevices; i++)
-        for (int r = 0; r < REGIME_COUNT; r++) samples_free(&x->on[i].pooled[r]);
-    mem_free(x->on);
-}
-
 /* The baselines, each once, and the leaders. *nbaselines: how many of the first. mem_free them. */
 static struct entry *entries_new(struct campaign *c, int *nbaselines, int *n)
 {
@@ -95,106 +59,6 @@ static struct entry *entries_new(struct campaign *c, int *nbaselines, int *n)
     return list;
 }
 
-/* --- one entry, on every device at the same time --- */
-
-struct answer_of {
-    bool wanted, there;         /* the device measures it; r is there, and to be freed */
-    int tries;
-    struct pool_device *device;
-    struct result r;
-};
-
-static void on_answer(void *ctx, const struct result *r, const char *text)
-{
-    struct answer_of *a = ctx;
-    struct err unread;
-    if (!r) {
-        if (!a->device->lost) a->device->lost = mem_strdup(text);
-        return;
-    }
-    /* the samples are copied through their own printer: r is borrowed */
-    json_t *j = result_to_json(r);
-    a->there = !result_from_json(j, &a->r, &unread);
-    json_decref(j);
-}
-
-/* A crash is given a second chance, since the worker may have been killed from outside. */
-static bool ask_again(struct answer_of *a)
-{
-    bool again = a->wanted && !a->device->lost && a->tries < 2 && (!a->there || a->r.outcome == OUTCOME_crash);
-    if (again && a->there) result_free(&a->r);
-    if (again) a->there = false;
-    return again;
-}
-
-/* The answers are one a device, and to be given to answers_free. A device that is lost is taken out. */
-static status evaluate_everywhere(struct campaign *c, struct entry *x, double seconds, struct answer_of *answers,
-                                  struct err *e)
-{
-    for (int i = 0; i < c->ndevices; i++) {
-        struct pool_device *d = &c->devices[i];
-        answers[i] = (struct answer_of){.device = d, .wanted = !d->gone && x->on[i].leader};
-    }
-    for (bool any = true; any;) {
-        any = false;
-        for (int i = 0; i < c->ndevices; i++) {
-            struct answer_of *a = &answers[i];
-            if (!executor_busy(a->device->executor) && ask_again(a)) {
-                a->tries++;
-                executor_evaluate(a->device->executor, &x->evaluation, seconds, on_answer, a);
-            }
-            any = any || executor_busy(a->device->executor);
-        }
-        if (any) uv_run(&c->loop, UV_RUN_ONCE);
-        if (!interrupted(c)) continue;
-        devices_cancel(c);
-        return err_set(e, LATHE_INTERRUPTED, "interrupted");
-    }
-    status s = devices_settle(c, e);
-    return s || !c->device_gone ? s : (*e = c->err, e->code);
-}
-
-static void answers_free(const struct campaign *c, struct answer_of *answers)
-{
-    for (int i = 0; i < c->ndevices; i++)
-        if (answers[i].there) result_free(&answers[i].r);
-    mem_free(answers);
-}
-
-/* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. */
-static status refuse(struct campaign *c, struct entry *x, struct result *r, struct err *e)
-{
-    x->leader->refused = true;
-    campaign_note(c, "final: trial %lld is out: %s: %s", (long long)x->leader->id, outcome_name(r->outcome), r->reason);
-    if (!c->refusal)
-        c->refusal = mem_printf("trial %lld is %s: %s", (long long)x->leader->id, outcome_name(r->outcome), r->reason);
-    struct verification *v = &r->verification;
-    if (!*v->detail) snprintf(v->detail, sizeof v->detail, "%s: %.380s", outcome_name(r->outcome), r->reason);
-    return store_verification(c->store, x->leader->id, v, e);
-}
-
-/* A leader that is not right on fresh inputs, on any device, is out. The first device's verification is recorded last. */
-static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
-{
-    struct answer_of *answers = mem_zalloc((size_t)c->ndevices, sizeof *answers);
-    x->evaluation.verify = true;
-    x->evaluation.measure = false;
-    status s = evaluate_everywhere(c, x, c->time_limit, answers, e);
-    x->evaluation.verify = false;
-    x->evaluation.measure = true;
-    for (int i = c->ndevices - 1; i >= 0 && !s; i--) {
-        struct result *r = &answers[i].r;
-        if (!answers[i].there || x->leader->refused) continue;
-        campaign_forget_error(c, &r->verification);
-        if (r->outcome != OUTCOME_ok)
-            s = refuse(c, x, r, e);
-        else if (r->verification.done)
-            s = store_verification(c->store, x->leader->id, &r->verification, e);
-    }
-    answers_free(c, answers);
-    return s;
-}
-
 static void pool(struct samples *to, const struct samples *from)
 {
     samples_append(to, from);
@@ -212,7 +76,7 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
 {
     struct answer_of *answers = mem_zalloc((size_t)c->ndevices, sizeof *answers);
     x->evaluation.options = options_for(c, regime);
-    status s = evaluate_everywhere(c, x, LAUNCHES_PER_LIMIT * c->time_limit, answers, e);
+    status s = final_evaluate(c, x, LAUNCHES_PER_LIMIT * c->time_limit, answers, e);
     for (int i = 0; i < c->ndevices && !s; i++) {
         struct result *r = &answers[i].r;
         if (!answers[i].there) continue;
@@ -222,10 +86,10 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
             if (x->leader->baseline)    /* round by round: how far the device drifted in the final */
                 s = store_drift(c->store, c->id, x->on[i].leader->id, i, &r->samples, &r->telemetry, e);
         } else if (!x->leader->baseline && !x->leader->refused) {
-            s = refuse(c, x, r, e);
+            s = final_refuse(c, x, r, e);
         }
     }
-    answers_free(c, answers);
+    final_answers_free(c, answers);
     return s;
 }
 
@@ -234,7 +98,7 @@ static status measure_all(struct campaign *c, struct entry *entries, int n, enum
 {
     for (int round = 0; round < times; round++)
         for (int i = 0; i < n; i++) {
-            if (interrupted(c)) return LATHE_OK;
+            if (final_interrupted(c)) return LATHE_OK;
             if (entries[i].leader->refused) continue;
             status s = measure_entry(c, &entries[i], regime, e);
             if (s) return s;
@@ -333,16 +197,13 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     struct entry *entries = entries_new(c, &nb, &n);
     struct setup_answer answer;
     status s = devices_prepare(c, NULL, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
-    for (int i = 0; i < n && !s; i++) {
-        struct leader *l = entries[i].leader;
-        s = open_entry(c, &entries[i], e);
-        if (!s && !l->baseline && !l->refused && !interrupted(c)) s = verify_entry(c, &entries[i], e);
-    }
+    for (int i = 0; i < n && !s; i++) s = final_entry_open(c, &entries[i], e);
+    if (!s) s = final_verify_all(c, entries, n, e);
     if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
     if (!s && (campaign_on_gpu(c) || c->request->objective == OBJECTIVE_ENERGY))
         s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);
     if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
-    for (int i = 0; i < n; i++) close_entry(c, &entries[i]);
+    for (int i = 0; i < n; i++) final_entry_close(c, &entries[i]);
     mem_free(entries);
     return s == LATHE_INTERRUPTED ? LATHE_OK : s;
 }

@@ -185,11 +185,27 @@ struct batch_item {
 /* Runs every item to its end, several compiling while one is timed; obeys the budgets. */
 status trials_run(struct campaign *c, struct batch_item *items, int count, struct err *e);
 
+/* delays.c: a kernel compiled once more, with warps that pause at random. */
+struct delayed {
+    char *image;                /* path; NULL: why there is none */
+    char *why;
+};
+/* On GPUs, unless the request says otherwise: the host device changes the order of warps in every verification. */
+bool delays_wanted(const struct campaign *c);
+/* Adds the job; *d (zeros before) is filled by delays_wait, and to be given to delayed_free. */
+status delays_add(struct campaign *c, const struct kernel *k, const char *source, const struct value *slots,
+                  struct delayed *d, struct err *e);
+/* Until all that was added is compiled. LATHE_INTERRUPTED: what was not is dropped. */
+status delays_wait(struct campaign *c, struct err *e);
+void delayed_free(struct delayed *d);
+
 /* leaders.c. Fills a bound slot array for a configuration; mem_free it. */
 status campaign_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,
                       struct err *e);
 /* How a trial is measured, and a baseline again during the search. */
 struct measure_options campaign_trial_options(const struct campaign *c);
+/* Who takes part with this kernel; NULL: nobody. */
+const struct entrant *campaign_entrant(const struct campaign *c, const struct kernel *k);
 /* The leader's plan and image, ready to be evaluated; evaluation_free it also where this fails. */
 status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e);
 void leaders_free(struct leader *list, int n);

@@ -37,7 +37,7 @@ struct measure_options campaign_trial_options(const struct campaign *c)
                                     .energy_seconds = energy ? 0.6 : 0};
 }
 
-static const struct entrant *entrant_of(const struct campaign *c, const struct kernel *k)
+const struct entrant *campaign_entrant(const struct campaign *c, const struct kernel *k)
 {
     for (int i = 0; i < c->nentrants; i++)
         if (c->entrants[i].kernel == k) return &c->entrants[i];
@@ -49,7 +49,7 @@ static const struct entrant *entrant_of(const struct campaign *c, const struct k
 /* The leader's image; compiled again if it is not there: the campaign was resumed, or the cache was trimmed. */
 static status open_image(struct campaign *c, struct leader *l, struct value *slots, struct err *e)
 {
-    const struct entrant *x = entrant_of(c, l->kernel);
+    const struct entrant *x = campaign_entrant(c, l->kernel);
     struct compile_job job;
     if (!x || !x->source || (l->image && file_exists(l->image))) return LATHE_OK;
     status s = job_make(c->problem, l->kernel, x->source, slots, &job, e);

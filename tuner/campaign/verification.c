@@ -1,5 +1,6 @@
 /* verification.c: see verification.h. A campaign without a store: its workers, its bench; every configuration is compiled
- * first, then each class of inputs is set up once and all configurations run on it. */
+ * first, then each class of inputs is set up once and all configurations run on it; on the first also with warps that pause
+ * at random (delays.c). */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "campaign/internal.h"
@@ -17,6 +18,7 @@ struct subject {
     char *text;
     json_t *configuration;
     struct evaluation evaluation;
+    struct delayed delayed;
     struct result compiled;             /* `ok`, or why it cannot run on any inputs */
 };
 
@@ -120,7 +122,7 @@ static status compile_one(struct verifying *v, struct subject *s, const char *so
     if (st) return st;
     compile_farm_add(v->c->farm, &job, on_compiled, s);
     job_free(&job);
-    return LATHE_OK;
+    return delays_wanted(v->c) ? delays_add(v->c, v->k, source, s->slots, &s->delayed, e) : LATHE_OK;
 }
 
 static status compile_all(struct verifying *v, struct err *e)
@@ -147,15 +149,29 @@ static void set_errors(struct verification_result *told, const struct setup_answ
     told->limit = limit > 0 ? limit : NAN;
 }
 
-static status verify_one(struct verifying *v, struct subject *s, enum inputs inputs, const struct setup_answer *measure,
-                         struct err *e)
+static status evaluate_one(struct verifying *v, struct subject *s, bool delayed, struct result *r, struct err *e)
 {
-    struct verification_result told = {.inputs = inputs, .config = s->text, .configuration = s->configuration,
-                                       .result = &s->compiled};
+    char *image = s->evaluation.image;
+    if (delayed) s->evaluation.image = s->delayed.image;
+    status st = executor_evaluate_wait(v->c->devices->executor, &s->evaluation, v->c->time_limit, NULL, NULL, r, e);
+    s->evaluation.image = image;
+    return st;
+}
+
+static status verify_one(struct verifying *v, struct subject *s, enum inputs inputs, bool delayed,
+                         const struct setup_answer *measure, struct err *e)
+{
+    struct verification_result told = {.inputs = inputs, .delayed = delayed, .config = s->text,
+                                       .configuration = s->configuration, .result = &s->compiled};
     struct result r;
     bool runs = s->compiled.outcome == OUTCOME_ok;
+    if (delayed && !s->delayed.image) {
+        if (s->delayed.why)
+            campaign_note(v->c, "%s was not verified with delays: %.300s", s->text, s->delayed.why);
+        return LATHE_OK;
+    }
     if (runs) {
-        status st = executor_evaluate_wait(v->c->devices->executor, &s->evaluation, v->c->time_limit, NULL, NULL, &r, e);
+        status st = evaluate_one(v, s, delayed, &r, e);
         if (st) return st;
         told.result = &r;
     }
@@ -178,7 +194,8 @@ static status verify_all(struct verifying *v, struct err *e)
             measure = *executor_answer(v->c->devices->executor);
         }
         if (s) err_prefix(e, "inputs %s", inputs_name(r->inputs[i]));
-        for (int x = 0; x < v->n && !s; x++) s = verify_one(v, &v->subjects[x], r->inputs[i], &measure, e);
+        for (int x = 0; x < v->n && !s; x++) s = verify_one(v, &v->subjects[x], r->inputs[i], false, &measure, e);
+        for (int x = 0; x < v->n && !s && !i; x++) s = verify_one(v, &v->subjects[x], r->inputs[i], true, &measure, e);
     }
     return s;
 }
@@ -194,6 +211,7 @@ static void free_subjects(struct verifying *v)
     for (int i = 0; i < v->n; i++) {
         struct subject *s = &v->subjects[i];
         evaluation_free(&s->evaluation);
+        delayed_free(&s->delayed);
         result_free(&s->compiled);
         json_decref(s->configuration);
         mem_free(s->slots);
@@ -210,7 +228,7 @@ status verification_run(const struct verification_request *r, struct err *e)
     if (s) return s;
     struct campaign_request own = {.problem = r->problem, .device = r->device, .seed = r->seed, .inputs = r->inputs[0],
                                    .compile_workers = r->compile_workers, .self = r->self, .sanitize = r->sanitize,
-                                   .on_event = on_event, .ctx = (void *)r};
+                                   .delays = r->delays, .on_event = on_event, .ctx = (void *)r};
     struct campaign *c = mem_zalloc(1, sizeof *c);
     c->request = &own;
     c->problem = r->problem;

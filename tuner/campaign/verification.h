@@ -3,12 +3,14 @@
 #ifndef LATHE_CAMPAIGN_VERIFICATION_H
 #define LATHE_CAMPAIGN_VERIFICATION_H
 
+#include "campaign/campaign.h"
 #include "model/inputs.h"
 #include "model/problem.h"
 #include "model/result.h"
 
 struct verification_result {
     enum inputs inputs;
+    bool delayed;                           /* compiled so that warps pause at random */
     const char *config;                     /* canonical text */
     const json_t *configuration;            /* {name: value} */
     const struct result *result;            /* its outcome: ok, inaccurate, wrong, or why it did not run */
@@ -25,6 +27,7 @@ struct verification_request {
     const char *device;                     /* NULL: dev_default() */
     const enum inputs *inputs;              /* in this order */
     int ninputs;                            /* 1 or more */
+    enum delays delays;                     /* whether the first class is tried once more with such pauses */
     uint64_t seed;                          /* of sample and inputs */
     double time_limit;                      /* seconds one verification may take */
     int compile_workers;                    /* 0: one a core */

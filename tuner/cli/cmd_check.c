@@ -13,7 +13,7 @@ struct check_args {
     const char *kernel;
     struct text_list targets;
     int64_t sample, seed, workers;
-    bool json, csv, quiet;
+    bool delays, json, csv, quiet;
 };
 
 #define AT(member) .offset = offsetof(struct check_args, member)
@@ -25,6 +25,8 @@ static const struct option_row check_options[] = {
     {"sample", .arg = "N", .kind = OPTION_COUNT, AT(sample), .initial = "40", .min = 1, .max = 1000000000,
      .help = "configurations a kernel and target, drawn at random; all of them where there are no more"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of the sample"},
+    {"delays", .kind = OPTION_FLAG, AT(delays),
+     .help = "compile as for the verification with warps that pause at random (tune, verify: --delays)"},
     SPEC_OPTION_ROWS(struct check_args, spec),
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
      .help = "compilers at the same time (default: one a core)"},
@@ -126,6 +128,7 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
         .narchs = args->targets.count ? args->targets.count : (int)(sizeof usual / sizeof usual[0]),
         .sample = (int)args->sample,
         .seed = (uint64_t)args->seed,
+        .delays = args->delays,
         .workers = (int)args->workers,
         .self = cli->self,
         .on_result = on_result,

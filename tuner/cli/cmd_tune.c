@@ -20,12 +20,13 @@
 
 struct tune_args {
     struct spec_args spec;
-    const char *device, *strategy, *db, *inputs, *objective;
+    const char *device, *strategy, *db, *inputs, *objective, *delays;
     struct text_list kernels, baselines, options, tolerances;
     int64_t trials, seed, top, workers, resume, compile_memory;
     double seconds, time_limit, compile_seconds, drift;
     bool quiet, json, csv, sanitize, force;
     bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit;
+    enum delays when_delayed;
 };
 
 #define AT(member) .offset = offsetof(struct tune_args, member)
@@ -62,6 +63,9 @@ static const struct option_row tune_options[] = {
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
      .help = "how many of the best are measured and verified again at the end; 0: none",
      .given = offsetof(struct tune_args, has_top)},
+    {"delays", .arg = "WHEN", .kind = OPTION_TEXT, AT(delays), .initial = "auto",
+     .help = "verify the best also compiled so that warps pause at random, which finds races: auto (on GPUs), yes, no",
+     .choices = "auto|yes|no"},
     {"drift", .arg = "S", .kind = OPTION_SECONDS, AT(drift), .initial = "30",
      .help = "how often a baseline is timed again during the search, to see whether the device drifts"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
@@ -182,6 +186,7 @@ static struct campaign_request make_request(const struct tune_args *args, struct
         .time_limit = args->time_limit,
         .top = (int)args->top,
         .objective = (enum objective)objective_parse(args->objective),
+        .delays = args->when_delayed,
         .drift_seconds = args->drift,
         .sanitize = args->sanitize,
     };
@@ -320,6 +325,7 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
                                      .workers = args->workers,
                                      .compile_seconds = args->compile_seconds,
                                      .compile_memory = args->compile_memory << 20,
+                                     .delays = args->when_delayed,
                                      .drift_seconds = args->drift,
                                      .force = args->force};
     struct resumption *r;
@@ -334,8 +340,9 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
 
 static status tune_run(const struct cli *cli, void *p, struct err *e)
 {
-    const struct tune_args *args = p;
-    if (report_one_form("tune", args->json, args->csv, e) != LATHE_OK)
+    struct tune_args *args = p;
+    if (report_one_form("tune", args->json, args->csv, e) != LATHE_OK ||
+        parse_delays(args->delays, &args->when_delayed, e) != LATHE_OK)
         return e->code;
     if (args->resume)
         return tune_resume(cli, args, e);

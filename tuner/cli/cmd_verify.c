@@ -12,7 +12,7 @@
 
 struct verify_args {
     struct spec_args spec;
-    const char *kernel, *config, *device;
+    const char *kernel, *config, *device, *delays;
     struct text_list inputs, tolerances;
     int64_t sample, seed, workers;
     double time_limit;
@@ -33,6 +33,9 @@ static const struct option_row verify_options[] = {
      .help = "cuda:N or host (default: the first CUDA GPU, else host)"},
     {"tolerance", .arg = "NAME=V", .kind = OPTION_PAIRS, AT(tolerances),
      .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
+    {"delays", .arg = "WHEN", .kind = OPTION_TEXT, AT(delays), .initial = "auto",
+     .help = "the first class again, compiled so that warps pause at random, which finds races: auto (on GPUs), yes, no",
+     .choices = "auto|yes|no"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of sample and inputs"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
      .help = "how long one verification may take before it is killed; a reference kernel may take ten times as long"},
@@ -49,13 +52,14 @@ static const struct option_row verify_options[] = {
 /* What is kept of one class. */
 struct class_result {
     enum inputs inputs;
+    bool delayed;
     int tried, ok;
     double worst;               /* the largest error, infinite for a NaN; NaN if nothing ran */
     double sgemm_error, limit;  /* as in struct verification_result */
 };
 
 struct verified {
-    struct class_result classes[INPUTS_COUNT];
+    struct class_result classes[INPUTS_COUNT + 1];  /* the first twice, if with delays */
     int count;
     json_t *results;            /* in the order they came */
     const char *kernel;
@@ -72,6 +76,8 @@ static void on_note(void *ctx, const char *text)
     sb_free(&clean);
 }
 
+static const char DELAYED[] = ", warps delayed";
+
 static json_t *number(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
@@ -80,9 +86,10 @@ static json_t *number(double v)
 static void on_result(void *ctx, const struct verification_result *r)
 {
     struct verified *v = ctx;
-    if (!v->count || v->classes[v->count - 1].inputs != r->inputs)
-        v->classes[v->count++] = (struct class_result){.inputs = r->inputs, .worst = NAN, .sgemm_error = r->sgemm_error,
-                                                    .limit = r->limit};
+    const struct class_result *last = v->count ? &v->classes[v->count - 1] : NULL;
+    if (!last || last->inputs != r->inputs || last->delayed != r->delayed)
+        v->classes[v->count++] = (struct class_result){.inputs = r->inputs, .delayed = r->delayed, .worst = NAN,
+                                                    .sgemm_error = r->sgemm_error, .limit = r->limit};
     struct class_result *c = &v->classes[v->count - 1];
     const struct verification *q = &r->result->verification;
     c->tried++;
@@ -94,15 +101,15 @@ static void on_result(void *ctx, const struct verification_result *r)
     text_escape(&reason, r->result->reason);
     json_array_append_new(
         v->results,
-        json_pack("{s:s, s:s, s:O, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}", "inputs",
-                  inputs_name(r->inputs), "kernel", v->kernel, "configuration", r->configuration, "text", r->config,
+        json_pack("{s:s, s:b, s:s, s:O, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}", "inputs",
+                  inputs_name(r->inputs), "delays", (int)r->delayed, "kernel", v->kernel, "configuration", r->configuration, "text", r->config,
                   "outcome", outcome_name(r->result->outcome), "reason", sb_str(&reason), "measure",
                   inputs_plain(r->inputs) ? "frobenius" : "scaled", "error", number(r->error), "sgemm_error",
                   number(r->sgemm_error), "limit", number(r->limit), "max_abs",
                   number(q->done ? q->max_abs : NAN), "mismatches", (json_int_t)q->mismatches, "elements",
                   (json_int_t)q->elements, "deterministic", (int)q->deterministic));
     if (!v->quiet && r->result->outcome != OUTCOME_ok)
-        fprintf(stderr, "%s: %s %s: %s\n", inputs_name(r->inputs), v->kernel, r->config,
+        fprintf(stderr, "%s%s: %s %s: %s\n", inputs_name(r->inputs), r->delayed ? DELAYED : "", v->kernel, r->config,
                 outcome_name(r->result->outcome));
     sb_free(&reason);
 }
@@ -127,7 +134,7 @@ static void print_classes(const struct verified *v, struct strbuf *b)
     table_column(t, "measured", TABLE_LEFT, 0);
     for (int i = 0; i < v->count; i++) {
         const struct class_result *c = &v->classes[i];
-        table_cell(t, inputs_name(c->inputs));
+        table_cellf(t, "%s%s", inputs_name(c->inputs), c->delayed ? DELAYED : "");
         table_cellf(t, "%d", c->tried);
         table_cellf(t, "%d", c->ok);
         error_cell(t, c->worst);
@@ -153,8 +160,10 @@ static int print_failures(const struct verified *v, struct strbuf *b)
     {
         if (!strcmp(json_string_value(json_object_get(r, "outcome")), "ok"))
             continue;
-        static const char *const keys[] = {"inputs", "outcome", "text", "reason"};
-        for (int k = 0; k < 4; k++)
+        static const char *const keys[] = {"outcome", "text", "reason"};
+        table_cellf(t, "%s%s", json_string_value(json_object_get(r, "inputs")),
+                    json_is_true(json_object_get(r, "delays")) ? DELAYED : "");
+        for (int k = 0; k < 3; k++)
             table_cell(t, json_string_value(json_object_get(r, keys[k])));
     }
     int rows = table_rows(t);
@@ -189,6 +198,9 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     if (!args->kernel)
         return err_set(e, LATHE_USAGE, "verify: --kernel is missing\n`lathe space %.100s` lists the kernels", args->spec.name);
     status s = report_one_form("verify", args->json, args->csv, e);
+    enum delays delays = DELAYS_AUTO;
+    if (s == LATHE_OK)
+        s = parse_delays(args->delays, &delays, e);
     if (s == LATHE_OK)
         s = parse_inputs_list(&args->inputs, inputs, &ninputs, e);
     struct problem *problem = NULL;
@@ -206,7 +218,8 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
                                      .sample = args->config ? 1 : (int)args->sample, .device = args->device,
                                      .inputs = inputs, .ninputs = ninputs, .seed = (uint64_t)args->seed,
                                      .time_limit = args->time_limit, .compile_workers = (int)args->workers,
-                                     .self = cli->self, .sanitize = args->sanitize, .on_note = on_note,
+                                     .self = cli->self, .sanitize = args->sanitize, .delays = delays,
+                                     .on_note = on_note,
                                      .on_result = on_result, .ctx = &v};
     if (s == LATHE_OK)
         s = verification_run(&r, e);
@@ -223,7 +236,8 @@ const struct command command_verify = {
     .summary = "checks a kernel on hard inputs: of all magnitudes, exact, with NaN and infinities",
     .details = "Errors stand beside those of the float32 GEMM on the same inputs, and the limit is as many times them as "
                "the tolerance's times_sgemm_error says. Where magnitudes differ much, each element's error is taken "
-               "relative to sum |x| |w|; a NaN or an infinity must stand exactly where the float32 GEMM has it. "
+               "relative to sum |x| |w|; a NaN or an infinity must stand exactly where the float32 GEMM has it. On a GPU, "
+               "the first class is tried once more with warps that pause at random, which finds races. "
                "docs/method.md tells more.\n"
                "Exit code 1: something was not right; the second table says what.",
     .options = verify_options,

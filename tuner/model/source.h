@@ -31,6 +31,8 @@ status source_assemble(const char *path, const char *const *include_dirs /* NULL
                        struct err *e);
 /* A header of kernels/common as this program has it, by its name; NULL: none. */
 const char *source_common(const char *name);
+/* An assembled text whose warps pause at random on a GPU (kernels/common/delays.cuh), to find races; mem_free it. */
+char *source_with_delays(const char *source);
 /* Whether `word` stands in the text as a whole identifier; not in NULL. */
 bool source_has_word(const char *source, const char *word);
 /* The text without its #line directives, for a person. */

@@ -83,3 +83,12 @@ status parse_objective(const char *text, enum objective *out, struct err *e)
                   : err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective%s%s%s\nexpected time or energy", text,
                             near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
 }
+
+status parse_delays(const char *text, enum delays *out, struct err *e)
+{
+    static const char *const names[] = {[DELAYS_AUTO] = "auto", [DELAYS_YES] = "yes", [DELAYS_NO] = "no"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0)
+            return *out = (enum delays)i, LATHE_OK;
+    return err_set(e, LATHE_USAGE, "--delays: expected auto, yes or no, not '%.100s'", text);
+}

@@ -20,6 +20,9 @@ status inputs_of_problem(const struct problem *p, bool named, enum inputs *list,
 /* "time" or "energy"; LATHE_USAGE. */
 status parse_objective(const char *text, enum objective *out, struct err *e);
 
+/* "auto", "yes" or "no"; LATHE_USAGE. */
+status parse_delays(const char *text, enum delays *out, struct err *e);
+
 void inputs_help(struct help *h);
 
 #endif

@@ -13,6 +13,7 @@ struct resume_changes {         /* of its request; 0: as it was */
     double compile_seconds;
     int64_t compile_memory;
     double drift_seconds;       /* always */
+    enum delays delays;         /* always */
     bool force;
 };
 

@@ -1,0 +1,42 @@
+# delays.bats: the verification with warps that pause at random. What the pauses find is a GPU's to show
+# (scripts/check_mutants); here, what becomes of what they find.
+
+load helper
+
+@test "a finalist that is wrong with delays is refused, one that does not compile with them stays, with a note" {
+    lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --delays yes --db d.db >out 2>notes
+    grep -q "final: trial [0-9]* is out: wrong: with warps that pause at random (a race?): .*y\[70\]" notes
+    grep -q "final: trial [0-9]* was not verified with delays: .*this does not compile with delays" notes
+    run lathe query --db d.db --csv "SELECT configuration, coalesce(final_rank > 0, 0) AS placed,
+        reason LIKE 'refused by the final: wrong: with warps that pause at random%' AS said
+        FROM trial_report WHERE number > 0 ORDER BY configuration"
+    [ "${lines[1]}" = "KIND=race,0,1" ]
+    [[ "${lines[2]}" = "KIND=refused,1,"* ]]
+    [[ "${lines[3]}" = "KIND=right,1,"* ]]
+    lathe best --db d.db >best
+    [ "$(grep -c KIND=race best)" = 0 ]
+}
+
+@test "without delays it stays: the host device does not ask for them by itself" {
+    lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --db d.db -q >out
+    grep -q "KIND=race" out
+    fails 2 "expected auto, yes or no, not 'maybe'" lathe tune "$TREE/test/specs/delayed.lua" --device host --delays maybe
+}
+
+@test "verify tries the first class again with delays" {
+    run lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=race --inputs default -q
+    [ "$status" = 1 ]
+    [[ "$output" = *"default, warps delayed "*"1   0 "* ]]
+    lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=right --json -q >j
+    [ "$(json j "json_extract(j, '\$[0].delays') || json_extract(j, '\$[1].delays') || json_extract(j, '\$[2].delays')")" = 010 ]
+}
+
+@test "lathe's kernels compile with delays, and the text that compiles is another one" {
+    "$LATHE_BIN" check linear --kernel simt --target sm_90a --sample 1 -q || skip "no NVRTC"
+    export LATHE_CACHE=$PWD/cache
+    for kernel in simt epilogue mma wgmma wgmma_shared; do
+        lathe check linear --kernel $kernel --target sm_90a --sample 1 -q
+        lathe check linear --kernel $kernel --target sm_90a --sample 1 --delays -q
+    done
+    [ "$(ls cache/*.image | wc -l)" = 10 ]
+}

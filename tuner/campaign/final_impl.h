@@ -1,0 +1,47 @@
+/* final_impl.h: what the files of the final share: its entries, and one entry evaluated on every device. */
+#ifndef LATHE_CAMPAIGN_FINAL_IMPL_H
+#define LATHE_CAMPAIGN_FINAL_IMPL_H
+
+#include "campaign/internal.h"
+
+/* What one device measured of an entry. */
+struct figures {
+    struct leader *leader;      /* whose trial they go to; NULL: the device does not measure it */
+    struct samples pooled[REGIME_COUNT];
+    struct telemetry telemetry[REGIME_COUNT];
+};
+
+struct entry {
+    struct leader *leader;      /* a baseline's: that of the first device that has it */
+    struct evaluation evaluation;
+    struct delayed delayed;
+    struct figures *on;         /* one a device of the pool */
+};
+
+/* What a device answered. */
+struct answer_of {
+    bool wanted, there;         /* the device measures it; r is there, and to be freed */
+    int tries;
+    struct pool_device *device;
+    struct result r;
+};
+
+/* A burst is many launches, and each had the whole limit in its trial. */
+enum { LAUNCHES_PER_LIMIT = 8 };
+
+/* final_entry.c */
+/* The budget of seconds is the search's: only the user ends a final early. */
+bool final_interrupted(struct campaign *c);
+status final_entry_open(struct campaign *c, struct entry *x, struct err *e);
+void final_entry_close(const struct campaign *c, struct entry *x);
+/* The answers are one a device, and to be given to final_answers_free. A device that is lost is taken out. */
+status final_evaluate(struct campaign *c, struct entry *x, double seconds, struct answer_of *answers, struct err *e);
+void final_answers_free(const struct campaign *c, struct answer_of *answers);
+/* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. */
+status final_refuse(struct campaign *c, struct entry *x, struct result *r, struct err *e);
+
+/* final_verify.c: every leader among the entries, on the inputs that the devices have now; those that are not right are
+ * refused. Where delays are wanted, again with warps that pause at random. */
+status final_verify_all(struct campaign *c, struct entry *entries, int n, struct err *e);
+
+#endif

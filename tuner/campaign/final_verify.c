@@ -1,0 +1,91 @@
+/* final_verify.c: which leaders are right, on fresh inputs and with warps that pause at random. */
+#include "base/mem.h"
+#include "campaign/final_impl.h"
+#include <string.h>
+
+/* A leader that is not right on fresh inputs, on any device, is out. The first device's verification is recorded last. */
+static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
+{
+    struct answer_of *answers = mem_zalloc((size_t)c->ndevices, sizeof *answers);
+    x->evaluation.verify = true;
+    x->evaluation.measure = false;
+    status s = final_evaluate(c, x, c->time_limit, answers, e);
+    x->evaluation.verify = false;
+    x->evaluation.measure = true;
+    for (int i = c->ndevices - 1; i >= 0 && !s; i--) {
+        struct result *r = &answers[i].r;
+        if (!answers[i].there || x->leader->refused) continue;
+        campaign_forget_error(c, &r->verification);
+        if (r->outcome != OUTCOME_ok)
+            s = final_refuse(c, x, r, e);
+        else if (r->verification.done)
+            s = store_verification(c->store, x->leader->id, &r->verification, e);
+    }
+    final_answers_free(c, answers);
+    return s;
+}
+
+static status add_delayed(struct campaign *c, struct entry *x, struct err *e)
+{
+    const struct entrant *from = campaign_entrant(c, x->leader->kernel);
+    if (!from || !from->source) return LATHE_OK;
+    struct value *slots;
+    status s = campaign_slots(c, x->leader->kernel, x->leader->choice, &slots, e);
+    if (!s) s = delays_add(c, x->leader->kernel, from->source, slots, &x->delayed, e);
+    mem_free(slots);
+    return s;
+}
+
+/* Why a verification with delays says nothing of the kernel without them; NULL: it does. */
+static const char *says_nothing(const struct result *r)
+{
+    return r->outcome == OUTCOME_resources || r->outcome == OUTCOME_launch ? r->reason : NULL;
+}
+
+/* A leader that is wrong where its warps pause at random is out: it has a race. */
+static status verify_delayed(struct campaign *c, struct entry *x, struct err *e)
+{
+    char *image = x->evaluation.image;
+    const char *untried = x->delayed.why;
+    struct answer_of *answers = mem_zalloc((size_t)c->ndevices, sizeof *answers);
+    status s = LATHE_OK;
+    if (x->delayed.image) {
+        x->evaluation.image = x->delayed.image;
+        x->evaluation.verify = true;
+        x->evaluation.measure = false;
+        s = final_evaluate(c, x, LAUNCHES_PER_LIMIT * c->time_limit, answers, e);
+        x->evaluation.verify = false;
+        x->evaluation.measure = true;
+        x->evaluation.image = image;
+    }
+    for (int i = 0; i < c->ndevices && !s; i++) {
+        struct result *r = &answers[i].r;
+        if (!answers[i].there || x->leader->refused || r->outcome == OUTCOME_ok) continue;
+        if ((untried = says_nothing(r))) break;
+        char *reason = mem_printf("with warps that pause at random (a race?): %s", r->reason);
+        snprintf(r->reason, sizeof r->reason, "%s", reason);
+        mem_free(reason);
+        *r->verification.detail = 0;
+        s = final_refuse(c, x, r, e);
+    }
+    if (untried && !s)
+        campaign_note(c, "final: trial %lld was not verified with delays: %.300s", (long long)x->leader->id, untried);
+    final_answers_free(c, answers);
+    return s;
+}
+
+static bool stays(const struct entry *x) { return !x->leader->baseline && !x->leader->refused; }
+
+status final_verify_all(struct campaign *c, struct entry *entries, int n, struct err *e)
+{
+    status s = LATHE_OK;
+    for (int i = 0; i < n && !s; i++)
+        if (stays(&entries[i]) && !final_interrupted(c)) s = verify_entry(c, &entries[i], e);
+    if (s || !delays_wanted(c)) return s;
+    for (int i = 0; i < n && !s; i++)
+        if (stays(&entries[i])) s = add_delayed(c, &entries[i], e);
+    if (!s) s = delays_wait(c, e);
+    for (int i = 0; i < n && !s; i++)
+        if (stays(&entries[i]) && !final_interrupted(c)) s = verify_delayed(c, &entries[i], e);
+    return s;
+}
