@@ -261,6 +261,7 @@ const struct dev_ops cuda_ops = {
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,
+    .takes = cuda_takes_args,
     .resources = cuda_resources,
     .tensor_map = cuda_tensor_map,
     .persist = cuda_persist,

@@ -1,6 +1,8 @@
 /* cuda_calls.c: see cuda_calls.h. */
 #include "device/cuda_calls.h"
 
+#include <stdio.h>
+
 enum { MAX_REGISTERS_PER_THREAD = 255 }; /* since compute capability 3.5; the driver has no attribute for it */
 
 unsigned cuda_attributes(int64_t max_window, const struct dev_launch *how, CUlaunchAttribute out[CUDA_MAX_ATTRIBUTES])
@@ -109,4 +111,31 @@ CUresult cuda_limits(CUresult (*ask)(int *value, CUdevice_attribute attribute, C
     limit[LIMIT_sm] = 10 * *major + *minor;
     limit[LIMIT_max_registers_per_thread] = MAX_REGISTERS_PER_THREAD;
     return CUDA_SUCCESS;
+}
+
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
+/* NOTE: a driver that refuses already the first index may know nothing of this kernel; it is not believed that it has no
+ * parameters at all. */
+bool cuda_takes(CUresult (*ask)(CUfunction function, size_t index, size_t *offset, size_t *bytes), CUfunction function,
+                const struct plan_step *step, char *why, size_t size)
+{
+    size_t offset, bytes, n = (size_t)step->nargs;
+    for (size_t i = 0; ask && i < n; i++) {
+        CUresult r = ask(function, i, &offset, &bytes);
+        if (r != CUDA_SUCCESS && (r != CUDA_ERROR_INVALID_VALUE || i == 0))
+            return true;
+        size_t passed = plan_arg_bytes(&step->args[i]);
+        if (r != CUDA_SUCCESS)
+            snprintf(why, size, "the launch passes %zu arguments, and the kernel has %zu parameter%s", n, i, plural(i));
+        else if (bytes != passed)
+            snprintf(why, size, "args[%zu] has %zu byte%s, and the kernel's parameter %zu", i + 1, passed,
+                     plural(passed), bytes);
+        if (r != CUDA_SUCCESS || bytes != passed)
+            return false;
+    }
+    if (!ask || ask(function, n, &offset, &bytes) != CUDA_SUCCESS)
+        return true;
+    snprintf(why, size, "the launch passes %zu argument%s, and the kernel has more parameters", n, plural(n));
+    return false;
 }

@@ -27,4 +27,10 @@ void cuda_map_of(const struct plan_tensor_map *m, enum dtype dtype, struct cuda_
 CUresult cuda_limits(CUresult (*ask)(int *value, CUdevice_attribute attribute, CUdevice device), CUdevice device,
                      int64_t limit[LIMIT_COUNT], int *major, int *minor, CUdevice_attribute *asked);
 
+/* Whether a kernel's parameters are as many and as large as what a launch passes; false: `why` says what is not. ask:
+ * cuFuncGetParamInfo; where it does not know, or is NULL, as before CUDA 12.4, nothing is said against it. This is what
+ * can be asked of an image that comes without a source, and of a kernel that model/signature.h lets pass. */
+bool cuda_takes(CUresult (*ask)(CUfunction function, size_t index, size_t *offset, size_t *bytes), CUfunction function,
+                const struct plan_step *step, char *why, size_t size);
+
 #endif

@@ -97,6 +97,7 @@ status cuda_forbid(struct dev *d, dev_ptr p, uint64_t bytes, bool on, struct err
 status cuda_load(struct dev *d, const char *image_path, struct dev_module **out, struct err *e);
 void cuda_unload(struct dev *d, struct dev_module *m);
 status cuda_function(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e);
+status cuda_takes_args(struct dev *d, struct dev_function *f, const struct plan_step *step, struct err *e);
 status cuda_resources(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out,
                       struct err *e);
 status cuda_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args, struct err *e);

@@ -65,6 +65,8 @@
        const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,                            \
        CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,                 \
        CUtensorMapFloatOOBfill fill))                                                                                  \
+    X(cuFuncGetParamInfo, cuFuncGetParamInfo,                                                                          \
+      (CUfunction function, size_t index, size_t *offset, size_t *bytes))                                              \
     X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity,                                                    \
       (size_t * granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option))                \
     X(cuMemAddressReserve, cuMemAddressReserve,                                                                        \

@@ -158,6 +158,15 @@ status cuda_function(struct dev *d, struct dev_module *m, const char *name, stru
     return LATHE_OK;
 }
 
+status cuda_takes_args(struct dev *d, struct dev_function *f, const struct plan_step *step, struct err *e)
+{
+    char why[200];
+    if (cuda_takes(d->cu.cuFuncGetParamInfo, f->handle, step, why, sizeof why))
+        return LATHE_OK;
+    d->fault = DEV_FAULT_LAUNCH;
+    return err_set(e, LATHE_DEVICE, "kernel %s: %s", f->name, why);
+}
+
 static bool shared_fits(const struct dev *d, const struct dev_function *f, uint32_t shared)
 {
     return shared <= f->max_shared && f->shared_static <= d->max_shared_per_block;

@@ -60,6 +60,8 @@ struct dev_ops {
     void (*unload)(struct dev *d, struct dev_module *m);
     /* Finds a kernel; raises its dynamic shared memory limit if it can. */
     status (*function)(struct dev *d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e);
+    /* Whether its parameters are as many and as large as what the launch passes. NULL: the device cannot tell. */
+    status (*takes)(struct dev *d, struct dev_function *f, const struct plan_step *step, struct err *e);
     /* registers, local_bytes, shared_static; occupancy at this block size and dynamic shared memory */
     status (*resources)(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out,
                         struct err *e);

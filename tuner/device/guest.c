@@ -179,6 +179,9 @@ status guest_function(const struct guest_context *c, void *module, const char *n
 
 status guest_fits(const struct guest_function *f, const struct plan_step *step, struct err *e)
 {
+    char why[200];
+    if (!cuda_takes(cu.cuFuncGetParamInfo, f->handle, step, why, sizeof why))
+        return err_set(e, LATHE_NOTHING, "%s: %s", step->function, why);
     int64_t threads = (int64_t)step->block[0] * step->block[1] * step->block[2];
     if (threads > f->max_threads)
         return err_set(e, LATHE_NOTHING, "%s: %lld threads a block, and this device allows it %lld", step->function,

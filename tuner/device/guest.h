@@ -34,7 +34,8 @@ void guest_unload(const struct guest_context *c, void *module);
 /* Raises its dynamic shared memory to what the device has, and lets clusters be larger than is portable. */
 status guest_function(const struct guest_context *c, void *module, const char *name, struct guest_function *out,
                       struct err *e);
-/* LATHE_NOTHING, with the reason: a launch of this extent is more than the kernel or the device takes. */
+/* LATHE_NOTHING, with the reason: a launch of this extent is more than the kernel or the device takes, or its arguments
+ * are not the kernel's parameters. */
 status guest_fits(const struct guest_function *f, const struct plan_step *step, struct err *e);
 /* Sets the L2 aside for lines that persist, for the current context. */
 status guest_persist(const struct guest_context *c, struct err *e);

@@ -16,7 +16,7 @@ static size_t put(unsigned char *bytes, size_t at, const void *value, size_t siz
 static size_t pack(const struct plan_arg *a, const uint64_t *address, unsigned char *bytes, size_t at)
 {
     switch (a->kind) {
-    case PLAN_BUFFER: return put(bytes, at, &address[a->buffer], sizeof *address);
+    case PLAN_BUFFER: return put(bytes, at, bytes ? &address[a->buffer] : NULL, sizeof *address);
     case PLAN_I32: {
         int32_t v = (int32_t)a->i;
         return put(bytes, at, &v, sizeof v);
@@ -34,6 +34,23 @@ static size_t pack(const struct plan_arg *a, const uint64_t *address, unsigned c
     case PLAN_TENSOR_MAP: return at + PLAN_TENSOR_MAP_BYTES;
     }
     return at;
+}
+
+/* The fields' largest alignment, which is their size: none of them is a struct or a map. */
+static size_t struct_align(const struct plan_arg *a)
+{
+    size_t most = 1;
+    for (int i = 0; i < a->nfields; i++) {
+        size_t bytes = plan_arg_bytes(&a->fields[i]);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+size_t plan_arg_bytes(const struct plan_arg *a)
+{
+    size_t bytes = pack(a, NULL, NULL, 0), align = a->kind == PLAN_STRUCT ? struct_align(a) : 1;
+    return bytes ? (bytes + align - 1) / align * align : 1;     /* an empty struct has a byte */
 }
 
 enum { ARG_ALIGN = 16 };

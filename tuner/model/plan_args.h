@@ -16,4 +16,7 @@ struct plan_args {
 void plan_args_make(const struct plan_step *step, const uint64_t *address, struct plan_args *out);
 void plan_args_free(struct plan_args *a);
 
+/* How many bytes a kernel's parameter must have to take the argument: a struct's are those of C++. */
+size_t plan_arg_bytes(const struct plan_arg *a);
+
 #endif

@@ -138,6 +138,7 @@ status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan
         const struct plan_step *step = &plan->steps[i];
         if (step->kind != STEP_LAUNCH) continue;
         s = ops->function(d, out->module, step->function, &out->steps[i].function, e);
+        if (!s && ops->takes) s = ops->takes(d, out->steps[i].function, step, e);
         if (!s) s = pack_step(out, step, &out->steps[i], e);
         if (s) goto fail;
         dev_launch_of(plan, step, out->address, &out->steps[i].how);

@@ -405,6 +405,16 @@ static CUresult f_cuFuncSetAttribute(CUfunction function, CUfunction_attribute a
     return CUDA_SUCCESS;
 }
 
+static CUresult f_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
+{
+    ENTER(cuFuncGetParamInfo);
+    if (!function || index >= sizeof fake.parameters / sizeof *fake.parameters || !fake.parameters[index])
+        return CUDA_ERROR_INVALID_VALUE;
+    *offset = 0;
+    *bytes = fake.parameters[index];
+    return CUDA_SUCCESS;
+}
+
 static CUresult f_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
                                                               size_t shared)
 {
@@ -455,6 +465,9 @@ struct cuda_tables fake_tables(void)
 {
     static struct cuda_api older;
     older = fake_cuda;
-    older.cuTensorMapEncodeTiled = NULL;
-    return (struct cuda_tables){fake.no_tensor_maps ? &older : &fake_cuda, &fake_cublas, &fake_nvml};
+    if (fake.no_tensor_maps)
+        older.cuTensorMapEncodeTiled = NULL;
+    if (fake.no_parameters)
+        older.cuFuncGetParamInfo = NULL;
+    return (struct cuda_tables){&older, &fake_cublas, &fake_nvml};
 }

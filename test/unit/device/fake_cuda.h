@@ -22,6 +22,8 @@ struct fake {
     bool no_tensor_maps;            /* the driver has no function to make them */
     bool maps_memory;               /* it maps memory by page, and the device too */
     bool forgets;                   /* what was unmapped comes back as something else */
+    size_t parameters[8];           /* sizes of every kernel's, up to a 0 */
+    bool no_parameters;             /* the driver does not tell them */
     CUresult init, load;            /* what cuInit and cuModuleLoadData give */
     /* read by the test */
     int calls;

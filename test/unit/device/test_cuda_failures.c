@@ -36,6 +36,7 @@ static status use(struct dev *d, struct err *e)
     if (!s) s = ops->fill(d, q, 0, sizeof data, e);
     if (!s) s = ops->load(d, image, &m, e);
     if (!s) s = ops->function(d, m, "linear_simt", &f, e);
+    if (!s) s = ops->takes(d, f, &gemm, e);     /* no arguments */
     if (!s) s = ops->resources(d, f, 64, 0, &r, e);
     if (!s) ops->mark(d, 0);
     if (!s) s = launch(d, f, one, block, no_cluster, 0, NULL, e);
@@ -59,7 +60,8 @@ static status use(struct dev *d, struct err *e)
 /* Calls whose failure a device lives with. */
 static bool may_fail(const char *call, CUresult with)
 {
-    static const char *const calls[] = {"cuDeviceGetPCIBusId", "cuDeviceGetUuid", "cuDeviceGetAttribute"};
+    static const char *const calls[] = {"cuDeviceGetPCIBusId", "cuDeviceGetUuid", "cuDeviceGetAttribute",
+                                        "cuFuncGetParamInfo"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (!strcmp(call, calls[i]))
             return true;

@@ -229,6 +229,55 @@ static void test_shared_limit_not_raised(void **state)
     ops->close(d);
 }
 
+/* What is passed: a pointer, an i64, a struct of a pointer and a float, a tensor map, an empty struct. */
+static void test_parameters(void **state)
+{
+    static struct plan_arg fields[] = {{.kind = PLAN_BUFFER}, {.kind = PLAN_F32}};
+    static struct plan_arg args[] = {{.kind = PLAN_BUFFER, .buffer = 5},
+                                     {.kind = PLAN_I64},
+                                     {.kind = PLAN_STRUCT, .fields = fields, .nfields = 2},
+                                     {.kind = PLAN_TENSOR_MAP},
+                                     {.kind = PLAN_STRUCT}};
+    static const struct {
+        int nargs;
+        size_t parameters[8];
+        const char *said;           /* NULL: they fit */
+    } cases[] = {
+        {5, {8, 8, 16, 128, 1}, NULL},
+        {5, {8, 4, 16, 128, 1}, "kernel linear_simt: args[2] has 8 bytes, and the kernel's parameter 4"},
+        {5, {8, 8, 12, 128, 1}, "kernel linear_simt: args[3] has 16 bytes, and the kernel's parameter 12"},
+        {5, {8, 8, 16, 128, 4}, "kernel linear_simt: args[5] has 1 byte, and the kernel's parameter 4"},
+        {5, {8, 8, 16, 128}, "kernel linear_simt: the launch passes 5 arguments, and the kernel has 4 parameters"},
+        {1, {8}, NULL},
+        {1, {8, 8}, "kernel linear_simt: the launch passes 1 argument, and the kernel has more parameters"},
+        {0, {0}, NULL},
+        {0, {4}, "kernel linear_simt: the launch passes 0 arguments, and the kernel has more parameters"},
+        {2, {0}, NULL},             /* such a driver does not know */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err e = {0};
+        struct dev *d = open_fake(NULL);
+        struct dev_module *m;
+        struct dev_function *f = get_function(d, "linear_simt", &m);
+        const struct plan_step step = {.function = "linear_simt", .args = args, .nargs = cases[i].nargs};
+        memcpy(fake.parameters, cases[i].parameters, sizeof fake.parameters);
+        assert_int_equal(ops->takes(d, f, &step, &e), cases[i].said ? LATHE_DEVICE : LATHE_OK);
+        if (cases[i].said) {
+            assert_string_equal(e.text, cases[i].said);
+            assert_int_equal(ops->fault(d), DEV_FAULT_LAUNCH);
+        }
+        ops->close(d);
+    }
+    struct err e = {0};
+    struct dev_module *m;
+    fake.parameters[0] = 4;
+    fake.no_parameters = true;      /* before CUDA 12.4 */
+    struct dev *d = open_fake(NULL);
+    struct dev_function *f = get_function(d, "linear_simt", &m);
+    assert_int_equal(ops->takes(d, f, &(struct plan_step){.args = args, .nargs = 5}, &e), LATHE_OK);
+    ops->close(d);
+}
+
 static void test_unknown_kernel_and_image(void **state)
 {
     struct err e = {0};
@@ -329,6 +378,7 @@ int main(void)
         TEST(test_too_large_launches),
         TEST(test_static_shared),
         TEST(test_shared_limit_not_raised),
+        TEST(test_parameters),
         TEST(test_unknown_kernel_and_image),
         TEST(test_driver_too_old_for_image),
         TEST(test_crash_is_sticky),

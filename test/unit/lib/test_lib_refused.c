@@ -353,13 +353,56 @@ static void test_driver_fails(void **state)
     lathe_close(l);
 }
 
+/* --- kernels that are not what the file says of them --- */
+
+static const char *kinds_now;
+static const char *kinds_of(const char *kernel) { return kinds_now; }
+
+static void test_parameters(void **state)
+{
+    /* X, W, Y, partial, tickets, M, N, K, and the epilogue's b and s */
+    static const struct {
+        const char *kinds, *part;       /* NULL: it serves */
+    } kernels[] = {
+        {"pppppiii[pf]", NULL},
+        {"", NULL},                     /* a driver that does not know */
+        {"pppppiii[pf]i", "linear_simt: the launch passes 9 arguments, and the kernel has more parameters"},
+        {"pppppiii", "linear_simt: the launch passes 9 arguments, and the kernel has 8 parameters"},
+        {"pppppiqi[pf]", "linear_simt: args[7] has 4 bytes, and the kernel's parameter 8"},
+        {"pppppiii[pff]i", "the kernel has more parameters"},       /* [pff] has the size of [pf] */
+        {"pppppiii[pp]f", "the kernel has more parameters"},
+        {"pppppiii[p]", "linear_simt: args[9] has 16 bytes, and the kernel's parameter 8"},
+    };
+    lathe *l;
+    lathe_kernel *k;
+    guest_device(&made.t[0]);
+    library->kinds = kinds_of;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        kinds_now = kernels[i].kinds;
+        good(lathe_open(path, NULL, &l));
+        if (kernels[i].part)
+            bad(lathe_select(l, small, 3, NULL, 0, &k), LATHE_ERROR_NOT_SERVED, kernels[i].part);
+        else
+            good(lathe_select(l, small, 3, NULL, 0, &k));
+        lathe_release(k);
+        lathe_close(l);
+    }
+    library->fail = "cuFuncGetParamInfo";
+    library->fail_with = 801;
+    good(lathe_open(path, NULL, &l));
+    good(lathe_select(l, small, 3, NULL, 0, &k));
+    lathe_release(k);
+    lathe_close(l);
+    library->fail = NULL;
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, guest_before, guest_after)
     const struct CMUnitTest tests[] = {
         TEST(test_no_file), TEST(test_cut_off), TEST(test_damaged), TEST(test_foreign), TEST(test_database),
         TEST(test_made_up), TEST(test_arguments),
-        TEST(test_workspace), TEST(test_contexts), TEST(test_driver_fails),
+        TEST(test_workspace), TEST(test_contexts), TEST(test_driver_fails), TEST(test_parameters),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -129,6 +129,29 @@ static void test_no_tensor_maps(void **state)
     assert_true(fake_nothing_alive());
 }
 
+/* An image is not launched with arguments that are not its kernel's parameters. */
+static void test_parameters(void **state)
+{
+    struct err e = {0};
+    struct dev *d = open_device();
+    struct guarded x;
+    struct pipeline p;
+    const size_t right[] = {128, 4, 128, 128};
+    memcpy(fake.parameters, right, sizeof right);
+    steps[1].args = first_args;
+    steps[1].nargs = steps[0].nargs;
+    assert_int_equal(open_pipeline(d, &x, &p, &e), LATHE_OK);
+    pipeline_close(&p);
+    guarded_release(ops, d, &x);
+    fake.parameters[1] = 8;
+    assert_int_equal(open_pipeline(d, &x, &p, &e), LATHE_DEVICE);
+    assert_int_equal(ops->fault(d), DEV_FAULT_LAUNCH);
+    assert_string_equal(e.text, "kernel linear_simt: args[2] has 4 bytes, and the kernel's parameter 8");
+    guarded_release(ops, d, &x);
+    ops->close(d);
+    assert_true(fake_nothing_alive());
+}
+
 /* Whichever call fails, nothing stays. */
 static void test_every_call_fails_once(void **state)
 {
@@ -173,6 +196,7 @@ int main(void)
         TEST(test_launches),
         TEST(test_no_persisting),
         TEST(test_no_tensor_maps),
+        TEST(test_parameters),
         TEST(test_every_call_fails_once),
     };
     return cmocka_run_group_tests(tests, make_image, remove_image);

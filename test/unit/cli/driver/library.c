@@ -79,6 +79,33 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     return r;
 }
 
+/* Of one parameter, at its beginning in the list of kinds; gives what follows. */
+static const char *one_size(const char *kinds, size_t *bytes)
+{
+    size_t at = 0, most = 1;
+    const int whole = *kinds == '[';
+    for (kinds += whole; *kinds && *kinds != ']'; kinds++) {
+        size_t n = *kinds == 'm' ? sizeof(CUtensorMap) : strchr("if", *kinds) ? 4 : 8;
+        at = whole ? (at + n - 1) / n * n + n : n;
+        most = n > most ? n : most;
+        if (!whole) break;
+    }
+    *bytes = whole ? (at + most - 1) / most * most + !at : at;
+    return kinds + 1;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
+{
+    ENTER(cuFuncGetParamInfo);
+    const char *kinds = fake_kinds(function->name);
+    *offset = 0;
+    for (size_t i = 0; *kinds; i++) {
+        kinds = one_size(kinds, bytes);
+        if (i == index) return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra)
 {
     ENTER(cuLaunchKernelEx);
