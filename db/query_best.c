@@ -2,7 +2,9 @@
  *
  * For the best, trials are walked in the order of an index that holds the ranking (trial.score_ms: see store_write.c),
  * ties by the trial's own time and then by id, so the order is total and the same each time. The walk ends as soon as
- * enough distinct configurations were met: the first meeting is a configuration's best trial.
+ * enough distinct configurations were met: the first meeting is a configuration's best trial. The index has the best
+ * STORE_LEADERS of each campaign and kernel, and more by chance: a walk that has met so many of one of them and wants more
+ * may miss others, so that all trials are walked instead.
  *
  * For a front, the trials of an operator, size, device and class of inputs are walked in the order of its first figure
  * (from the fastest): one is on it if none before it that is on it has all other figures as low. */
@@ -13,19 +15,63 @@
 
 enum { SINCE_ENERGY = 3 /* the schema's version */ };
 
-static status walk(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
+/* What `best` asks of a trial: the key (query_first_meeting), and its campaign. */
+static const char BEST_COLUMNS[] =
+    "t.id, c.problem_id, c.device_id, c.size, c.tolerance, c.inputs, t.kernel, t.configuration, t.campaign_id";
+enum { KERNEL_COLUMN = 6, CAMPAIGN_COLUMN = LISTING_KEY };
+
+/* Whether none of the trials of a campaign and kernel is marked as behind. */
+static status group_is_whole(struct query *q, int64_t campaign, const char *kernel, bool *whole, struct err *e)
 {
-    json_t *met = json_object(), *trial;
-    bool row;
+    static const char text[] = "SELECT 1 FROM trial WHERE campaign_id = ?1 AND kernel = ?2 AND behind IS NOT NULL LIMIT 1";
+    sqlite3_stmt *st = NULL;
+    bool row = true;
+    status s = sql_prepare(&q->sql, text, &st, e);
+    if (!s)
+        s = sql_bind(&q->sql, st, SQL_VALUES(sql_int(campaign), sql_text(kernel)), e);
+    if (!s)
+        s = query_step(q, st, &row, e);
+    sqlite3_finalize(st);
+    *whole = !row;
+    return s;
+}
+
+/* After a leader was met: the last of its campaign and kernel that is sure to be the next? groups: how many were met. */
+static status count_leader(struct rows *r, json_t *groups, bool *last, struct err *e)
+{
+    int64_t campaign = sqlite3_column_int64(r->st, CAMPAIGN_COLUMN);
+    const char *kernel = (const char *)sqlite3_column_text(r->st, KERNEL_COLUMN);
+    char *key = mem_printf("%lld %s", (long long)campaign, kernel);
+    json_int_t n = json_integer_value(json_object_get(groups, key)) + 1;
+    bool whole = true;
+    status s = n == STORE_LEADERS ? group_is_whole(r->q, campaign, kernel, &whole, e) : LATHE_OK;
+    json_object_set_new_nocheck(groups, key, json_integer(n));
+    mem_free(key);
+    *last = !whole;
+    return s;
+}
+
+static bool is_full(const struct rows *r, const json_t *list)
+{
+    return r->top > 0 && json_array_size(list) >= (size_t)r->top;
+}
+
+static status walk(struct rows *r, json_t *list, struct err *e)
+{
+    json_t *met = json_object(), *groups = json_object(), *trial;
+    bool row = true, last = false;
+    int64_t n = 0;
     status s = LATHE_OK;
-    while (!s && (top <= 0 || json_array_size(list) < (size_t)top) && !(s = query_step(q, st, &row, e)) && row) {
-        if (!query_first_meeting(met, st))
-            continue;
-        s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e);
-        if (!s)
+    while (!s && !is_full(r, list) && !last && !(s = query_step(r->q, r->st, &row, e)) && row) {
+        n++;
+        if (query_first_meeting(met, r->st) && !(s = query_trial(r->q, sqlite3_column_int64(r->st, 0), &trial, e)))
             json_array_append_new(list, trial);
+        if (!s && r->leaders && r->q->version >= SINCE_LEADERS)
+            s = count_leader(r, groups, &last, e);
     }
+    r->partial = !is_full(r, list) && (last || (!row && r->limit && n == r->limit));
     json_decref(met);
+    json_decref(groups);
     return s;
 }
 
@@ -61,14 +107,16 @@ static bool beaten(const struct front *f, const double *figures, int axes)
 }
 
 /* Behind the key: the group as one text, and the figures. */
-static status walk_front(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
+static status walk_front(struct rows *r, json_t *list, struct err *e)
 {
+    struct query *q = r->q;
+    sqlite3_stmt *st = r->st;
     json_t *met = json_object(), *trial;
     struct front f = {0};
     int axes = sqlite3_column_count(st) - LISTING_KEY - 1;
     bool row;
     status s = LATHE_OK;
-    while (!s && (top <= 0 || json_array_size(list) < (size_t)top) && !(s = query_step(q, st, &row, e)) && row) {
+    while (!s && !is_full(r, list) && !(s = query_step(q, st, &row, e)) && row) {
         const char *of = (const char *)sqlite3_column_text(st, LISTING_KEY);
         double figures[QUERY_AXIS_COUNT];
         for (int a = 0; a < axes; a++)
@@ -93,18 +141,15 @@ static status walk_front(struct query *q, sqlite3_stmt *st, int top, json_t *lis
 }
 
 /* {tolerance, inputs, operator} of each row. */
-static status list_conditions(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e)
+static status list_conditions(struct rows *r, json_t *list, struct err *e)
 {
     bool row;
     status s;
-    while (!(s = query_step(q, st, &row, e)) && row)
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "tolerance", query_tree(st, 0), "inputs",
-                                              query_column(st, 1), "operator", query_column(st, 2)));
+    while (!(s = query_step(r->q, r->st, &row, e)) && row)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "tolerance", query_tree(r->st, 0), "inputs",
+                                              query_column(r->st, 1), "operator", query_column(r->st, 2)));
     return s;
 }
-
-#define SCORED                                                                                                         \
-    .joins = "", .condition = "t.score_ms IS NOT NULL", .order = "t.score_ms, t.time_ms, t.id", .by_score = true
 
 static status no_energy(const struct query *q, struct err *e)
 {
@@ -131,20 +176,25 @@ static status wants_energy(struct query *q, const struct query_filter *f, bool *
 
 static status best_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
-    static const char columns[] =
-        "t.id, c.problem_id, c.device_id, c.size, c.tolerance, c.inputs, t.kernel, t.configuration";
-    static const struct listing best = {.columns = columns, SCORED, .visit = walk};
-    static const struct listing by_energy = {
-        .columns = columns,
+    static const struct listing best = {
+        .columns = BEST_COLUMNS,
         .joins = "",
-        .condition = "t.score_ms IS NOT NULL AND t.energy_mj IS NOT NULL",
+        .condition = QUERY_SCORED,
+        .order = QUERY_BY_SCORE,
+        .by_score = BY_SCORE,
+        .visit = walk,
+    };
+    static const struct listing by_energy = {
+        .columns = BEST_COLUMNS,
+        .joins = "",
+        .condition = QUERY_SCORED " AND t.energy_mj IS NOT NULL",
         .order = "t.energy_mj, t.time_ms, t.id",
         .visit = walk,
     };
     static const struct listing by_final = {
-        .columns = columns,
+        .columns = BEST_COLUMNS,
         .joins = "",
-        .condition = "t.score_ms IS NOT NULL AND t.energy_mj IS NOT NULL",
+        .condition = QUERY_SCORED " AND t.energy_mj IS NOT NULL",
         .order = "t.final_rank IS NULL, t.final_rank, t.energy_mj, t.time_ms, t.id",
         .visit = walk,
     };
@@ -160,7 +210,10 @@ static status conditions_body(struct query *q, const void *args, json_t **out, s
 {
     static const struct listing conditions = {
         .columns = "DISTINCT c.tolerance, c.inputs, operator(c.problem_id)",
-        SCORED,
+        .joins = "",
+        .condition = QUERY_SCORED,
+        .order = QUERY_BY_SCORE,
+        .by_score = FIRST_BY_SCORE,
         .visit = list_conditions,
     };
     return query_visit(q, args, &conditions, out, e);

@@ -1,4 +1,5 @@
 /* query_campaign.c: campaigns, and what an export needs of a trial, as the JSON of query.h (docs/json.md). */
+#include "base/mem.h"
 #include "base/process.h"
 #include "db/query_private.h"
 #include "model/outcome.h"
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plain keys of a campaign, in the order of this list; then ids, from which the rest is made.
+/* The plain keys of a campaign, in the order of this list; then ids, from which the rest is made: of its best trial, by an
+ * index and the condition that it needs (the two %s), and of its baseline.
  * A campaign that has not ended has lasted until its last trial ended. */
 static const char SELECT_CAMPAIGN[] =
     "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, d.kind AS device_kind, s.name AS strategy, "
@@ -18,8 +20,7 @@ static const char SELECT_CAMPAIGN[] =
     "AND t.ended IS NOT NULL ORDER BY t.number DESC LIMIT 1))) - julianday(c.created)) * 86400) AS seconds, "
     "(SELECT count(*) FROM trial t WHERE t.campaign_id = c.id AND t.role = 'candidate') AS trials, "
     "(SELECT count(*) FROM trial t WHERE t.campaign_id = c.id AND t.role = 'candidate' AND t.outcome = 'ok') AS ok, "
-    "(SELECT t.id FROM trial t WHERE t.campaign_id = c.id AND t.score_ms IS NOT NULL "
-    "ORDER BY t.score_ms, t.time_ms, t.id LIMIT 1), "
+    "(SELECT t.id FROM trial t%s WHERE t.campaign_id = c.id AND %s ORDER BY " QUERY_BY_SCORE " LIMIT 1), "
     "(SELECT t.id FROM trial t WHERE t.campaign_id = c.id AND t.number <= 0 AND t.checked "
     "ORDER BY t.number DESC LIMIT 1) "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
@@ -114,7 +115,9 @@ status query_campaign_object(struct query *q, int64_t id, json_t **out, struct e
     sqlite3_stmt *st;
     bool row = false;
     *out = json_object();
-    status s = query_ask(q, QUESTION_campaign, SELECT_CAMPAIGN, id, &st, e);
+    char *text = mem_printf(SELECT_CAMPAIGN, query_leaders_index(q, true), query_leaders_condition(q));
+    status s = query_ask(q, QUESTION_campaign, text, id, &st, e);
+    mem_free(text);
     if (!s)
         s = query_step(q, st, &row, e);
     if (!s && row)

@@ -2,6 +2,7 @@
  *
  * Campaigns are walked from the newest. One that never had such a kernel is told by its list of kernels, so that its
  * trials are not looked at; of the others an index holds the order. */
+#include "base/mem.h"
 #include "db/query_private.h"
 
 #include <string.h>
@@ -9,9 +10,9 @@
 static const char CAMPAIGNS[] = "SELECT c.id, p.name, d.name, c.kernels FROM campaign c "
                                 "JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
                                 "WHERE " QUERY_MEASURED " OR ?1 AND d.kind = 'replay' ORDER BY c.id DESC";
-static const char TRIALS[] = "SELECT t.id, t.score_ms FROM trial t INDEXED BY trial_campaign_score "
-                             "WHERE t.campaign_id = ?1 AND t.kernel = ?2 AND t.score_ms IS NOT NULL "
-                             "ORDER BY t.score_ms, t.time_ms, t.id LIMIT ?3";
+/* The index, and the condition that it needs. */
+static const char TRIALS[] = "SELECT t.id, t.score_ms FROM trial t%s WHERE t.campaign_id = ?1 AND t.kernel = ?2 AND %s "
+                             "ORDER BY " QUERY_BY_SCORE " LIMIT ?3";
 
 /* Whether a list of words has one of them. */
 static bool has_word(const char *list, const char *word)
@@ -67,8 +68,12 @@ static status earlier_body(struct query *q, const void *args, json_t **out, stru
     json_t *list = json_array();
     bool row;
     status s = sql_prepare(&q->sql, CAMPAIGNS, &campaigns, e);
+    bool leaders = wanted->top <= STORE_LEADERS;        /* more than these an index may not have */
+    char *text = mem_printf(TRIALS, leaders ? query_leaders_index(q, true) : "",
+                            leaders ? query_leaders_condition(q) : QUERY_SCORED);
     if (!s)
-        s = sql_prepare(&q->sql, TRIALS, &trials, e);
+        s = sql_prepare(&q->sql, text, &trials, e);
+    mem_free(text);
     if (!s)
         s = sql_bind(&q->sql, campaigns, SQL_VALUES(sql_int(wanted->replayed)), e);
     for (int n = 0; !s && n < wanted->campaigns && !(s = query_step(q, campaigns, &row, e)) && row;) {

@@ -55,17 +55,24 @@ static status add_tolerance(const char *text, struct strbuf *sql, struct binding
     return LATHE_OK;
 }
 
-/* The index is named so that the plan does not depend on statistics; for one trial its id is the way. */
-static const char *index_for(const struct query_filter *f)
+const char *query_leaders_index(const struct query *q, bool one_campaign)
 {
-    return f->trial ? "" : f->campaign ? " INDEXED BY trial_campaign_score" : " INDEXED BY trial_score";
+    if (q->version < SINCE_LEADERS)
+        return one_campaign ? " INDEXED BY trial_campaign_score" : " INDEXED BY trial_score";
+    return one_campaign ? " INDEXED BY trial_campaign_leader" : " INDEXED BY trial_leader";
 }
 
-static status make_statement(const struct query_filter *f, const struct listing *l, struct strbuf *sql,
-                             struct bindings *b, char **names, struct err *e)
+const char *query_leaders_condition(const struct query *q)
+{
+    return q->version < SINCE_LEADERS ? QUERY_SCORED : QUERY_SCORED " AND t.behind IS NULL";
+}
+
+static status make_statement(const struct rows *r, const struct query_filter *f, const struct listing *l,
+                             struct strbuf *sql, struct bindings *b, char **names, struct err *e)
 {
     sb_addf(sql, "SELECT %s FROM trial t%s CROSS JOIN campaign c ON c.id = t.campaign_id%s WHERE %s", l->columns,
-            l->by_score ? index_for(f) : "", l->joins, l->condition);
+            r->leaders ? query_leaders_index(r->q, f->campaign != 0) : "", l->joins,
+            r->leaders ? query_leaders_condition(r->q) : l->condition);
     if (f->trial) {
         sb_add(sql, " AND t.id = ?");
         bind(b, sql_int(f->trial));
@@ -105,6 +112,10 @@ static status make_statement(const struct query_filter *f, const struct listing 
         sb_add(sql, ")");
     }
     sb_addf(sql, " ORDER BY %s", l->order);
+    if (r->limit) {
+        sb_add(sql, " LIMIT ?");
+        bind(b, sql_int(r->limit));
+    }
     return LATHE_OK;
 }
 
@@ -121,30 +132,51 @@ bool query_first_meeting(json_t *met, sqlite3_stmt *st)
     return first;
 }
 
-status query_visit(struct query *q, const struct query_filter *f, const struct listing *l, json_t **out,
-                   struct err *e)
+/* *list is new; NULL after a failure. */
+static status visit_rows(struct rows *r, const struct query_filter *f, const struct listing *l, json_t **list,
+                         struct err *e)
 {
     struct strbuf sql = {0};
     struct bindings b = {0};
     char **names = mem_zalloc((size_t)f->ndims + 1, sizeof *names);
-    sqlite3_stmt *st = NULL;
-    json_t *list = json_array();
-    status s = make_statement(f, l, &sql, &b, names, e);
+    *list = json_array();
+    r->partial = false;
+    status s = make_statement(r, f, l, &sql, &b, names, e);
     if (!s)
-        s = sql_prepare(&q->sql, sb_str(&sql), &st, e);
+        s = sql_prepare(&r->q->sql, sb_str(&sql), &r->st, e);
     if (!s)
-        s = sql_bind(&q->sql, st, b.v, b.n, e);
+        s = sql_bind(&r->q->sql, r->st, b.v, b.n, e);
     if (!s)
-        s = l->visit(q, st, f->top, list, e);
-    sqlite3_finalize(st);
+        s = l->visit(r, *list, e);
+    sqlite3_finalize(r->st);
+    r->st = NULL;
     for (int i = 0; i < f->ndims; i++)
         mem_free(names[i]);
     mem_free(names);
     mem_free(b.v);
     sb_free(&sql);
-    if (s)
-        json_decref(list);
-    else
-        *out = list;
+    if (s) {
+        json_decref(*list);
+        *list = NULL;
+    }
     return s;
+}
+
+/* Leaders first, and mostly last: they are few, and an index has them in order. Where they do not say it, all trials are
+ * looked at, of which SQLite keeps the first so many: to sort a million rows of which a hundred are wanted takes longer. */
+status query_visit(struct query *q, const struct query_filter *f, const struct listing *l, json_t **out,
+                   struct err *e)
+{
+    enum { FIRST_ROWS = 1024, ROWS_A_TRIAL = 4, GROWTH = 16 };
+    bool some = f->top > 0 || l->by_score == FIRST_BY_SCORE || q->version < SINCE_LEADERS;
+    struct rows r = {.q = q, .top = f->top, .leaders = l->by_score && !f->trial && some};
+    for (;;) {
+        status s = visit_rows(&r, f, l, out, e);
+        if (s || !r.partial)
+            return s;
+        json_decref(*out);
+        *out = NULL;
+        r.limit = r.leaders ? FIRST_ROWS + ROWS_A_TRIAL * (int64_t)f->top : GROWTH * r.limit;
+        r.leaders = false;
+    }
 }

@@ -114,11 +114,32 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
 /* {dim: n} of a campaign. */
 status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
 
+/* Trials by score. A file of SINCE_LEADERS or later has indexes of those that may be among the STORE_LEADERS best of their
+ * campaign and kernel alone (trial.behind: db/store_leaders.c), an older one of all. */
+enum { SINCE_LEADERS = 5 };
+#define QUERY_SCORED "t.score_ms IS NOT NULL"
+#define QUERY_BY_SCORE "t.score_ms, t.time_ms, t.id"
+/* What stands behind "FROM trial t" to walk the index, of one campaign or of all, and the condition that it needs. The index
+ * is named so that the plan does not depend on statistics. */
+const char *query_leaders_index(const struct query *q, bool one_campaign);
+const char *query_leaders_condition(const struct query *q);
+
+/* The rows of a listing, as they are asked for. */
+struct rows {
+    struct query *q;
+    sqlite3_stmt *st;
+    int top;                    /* so many are wanted; 0: all */
+    bool leaders;               /* only those that the index of scores has, in its order */
+    int64_t limit;              /* at most so many rows; 0: all */
+    bool partial;               /* set by what visits them: more than these rows would have to be seen */
+};
+
 /* A question about the trials that pass a filter: of trial t, campaign c and what is joined to them (query_list.c). */
 struct listing {
     const char *columns, *joins, *condition, *order;
-    bool by_score;              /* the condition and the order are those of the index of scores */
-    status (*visit)(struct query *q, sqlite3_stmt *st, int top, json_t *list, struct err *e); /* all rows */
+    enum { ANY_ORDER, BY_SCORE, FIRST_BY_SCORE } by_score; /* condition and order are QUERY_SCORED and QUERY_BY_SCORE; FIRST: a
+                                   campaign's and kernel's best says all of them */
+    status (*visit)(struct rows *r, json_t *list, struct err *e); /* all rows */
 };
 /* Asks, and gives the list that the listing's `visit` makes of the rows. */
 status query_visit(struct query *q, const struct query_filter *f, const struct listing *l, json_t **out, struct err *e);

@@ -29,9 +29,12 @@ static const char SCHEMA_3[] = {
 static const char SCHEMA_4[] = {
 #include "db/schema_4.sql.inc"
     , 0};
+static const char SCHEMA_5[] = {
+#include "db/schema_5.sql.inc"
+    , 0};
 
 /* What takes a file from version i to i + 1; never edited once released. Version 0 is an empty file. */
-static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2, SCHEMA_3, SCHEMA_4};
+static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5};
 
 static const char *const STATEMENTS[STATEMENT_COUNT] = {
 #define X(name, text) text,
@@ -99,6 +102,7 @@ status store_finish(struct store *s, status st, const char *doing, struct err *e
     if (st) {
         sql_rollback(&s->sql);
         s->sourced = NULL;              /* its row may be gone */
+        store_leaders_forget(s);
     }
     return st;
 }
@@ -207,6 +211,7 @@ void store_close(struct store *s)
         return;
     for (int i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(s->statements[i]);
+    store_leaders_forget(s);
     sql_close(&s->sql);
     mem_free(s);
 }

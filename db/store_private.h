@@ -51,9 +51,18 @@
                  "registers = ?7, local_bytes = ?8, shared_static = ?9, shared_dynamic = ?10, occupancy = ?11, "       \
                  "compile_seconds = ?12, load_seconds = ?13, verify_seconds = ?14, measure_seconds = ?15, "            \
                  "compile_cached = ?16, ended = ?17, total_seconds = ?18, campaign_seconds = ?19, "                    \
-                 "strategy_seconds = ?20, store_seconds = ?21, device_seconds = ?22, energy_mj = ?23, "                \
+                 "strategy_seconds = ?20, store_seconds = ?21, device_seconds = ?22, energy_mj = ?23, behind = ?24, "  \
                  "score_ms = CASE WHEN ?2 = 'ok' AND role = 'candidate' AND eligible AND checked THEN ?4 END "         \
                  "WHERE id = ?1 AND outcome = 'in_flight'")                                                            \
+    /* the four of store_leaders.c */                                                                                  \
+    X(campaign_of, "SELECT campaign_id FROM trial WHERE id = ?1")                                                      \
+    X(group_of, "SELECT campaign_id, kernel FROM trial WHERE id = ?1 AND role = 'candidate' AND eligible AND checked") \
+    X(leaders, "SELECT score_ms FROM trial INDEXED BY trial_campaign_leader WHERE campaign_id = ?1 AND kernel = ?2 "   \
+               "AND score_ms IS NOT NULL AND behind IS NULL ORDER BY score_ms, time_ms, id LIMIT ?3")                  \
+    X(leaders_settle, "UPDATE trial SET behind = NULL WHERE campaign_id = ?1 AND behind IS NOT NULL AND id IN "        \
+                      "(SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY kernel "                            \
+                      "ORDER BY score_ms, time_ms, id) AS place FROM trial WHERE campaign_id = ?1 "                    \
+                      "AND score_ms IS NOT NULL) WHERE place <= ?2)")                                                  \
     X(measurement_add, "INSERT INTO measurement (trial_id, regime, median_ms, low_ms, high_ms, count, sm_mhz, "        \
                        "mem_mhz, power_w, temperature_c, throttle_reasons, taken, batch, graph, throttled, sm_mhz_low, " \
                        "energy_mj, energy_launches, device_position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, " \
@@ -68,8 +77,8 @@
     X(campaign_resume, "UPDATE campaign SET state = 'running', ended = NULL, seconds = NULL, note = ?2, "              \
                        "coordinator = ?3, request = ?4, budget_trials = ?5, budget_seconds = ?6, "                     \
                        "resumed = resumed + 1 WHERE id = ?1")                                                          \
-    X(rank_clear, "UPDATE trial SET final_rank = NULL, score_ms = CASE WHEN score_ms IS NOT NULL THEN time_ms END "    \
-                  "WHERE campaign_id = ?1 AND score_ms IS NOT NULL")                                                   \
+    X(rank_clear, "UPDATE trial SET final_rank = NULL, score_ms = time_ms WHERE campaign_id = ?1 "                     \
+                  "AND score_ms IS NOT NULL AND (final_rank IS NOT NULL OR score_ms <> time_ms)")                      \
     /* what ended before total_seconds was kept took its stages at least */                                            \
     X(trial_find, "SELECT id, kernel, configuration, outcome, coalesce(time_ms, CASE WHEN role = 'baseline' THEN "     \
                   "(SELECT median_ms FROM measurement m WHERE m.trial_id = trial.id AND m.regime = 'trial') END), "    \
@@ -82,7 +91,7 @@
                   "WHERE id = ?1 AND outcome = 'in_flight'")                                                           \
     X(energy_set, "UPDATE trial SET energy_mj = ?2 WHERE id = ?1")                                                     \
     X(disqualify, "UPDATE trial SET score_ms = NULL WHERE id = ?1")                                                    \
-    X(rank_set, "UPDATE trial SET final_rank = ?3 WHERE id = ?1 AND campaign_id = ?2")                                 \
+    X(rank_set, "UPDATE trial SET final_rank = ?3, behind = NULL WHERE id = ?1 AND campaign_id = ?2")                                 \
     X(ranked_campaign, "SELECT campaign_id FROM trial WHERE id = ?1 AND final_rank IS NOT NULL")                       \
     X(rescore_finalists, "UPDATE trial SET score_ms = coalesce((SELECT median_ms FROM measurement m "                  \
                          "WHERE m.trial_id = trial.id AND m.regime = 'cold' ORDER BY m.id DESC LIMIT 1), time_ms) "    \
@@ -112,6 +121,8 @@ struct store {
     double elapsed;
     const struct kernel *sourced;       /* the last kernel whose source was recorded, and its row; NULL: not known */
     int64_t source;
+    struct leaders *leaders;            /* store_leaders.c; NULL: nothing is known yet */
+    int nleaders, leaders_cap;
     bool together;                      /* between store_together_begin and _end: one transaction is open */
 };
 
@@ -128,6 +139,15 @@ status store_lookup(struct store *s, enum statement which, const char *doing, co
 /* The row's id by its identity (the first nkey values), added with all values if it is new. */
 status store_intern(struct store *s, enum statement find, enum statement add, const char *doing,
                     const struct sql_value *v, int n, int nkey, int64_t *id, struct err *e);
+
+/* What trial.behind shall be of a trial that ends as `r`, before it is written: 1 or NULL. */
+status store_leaders_place(struct store *s, int64_t trial, const struct result *r, struct sql_value *behind, struct err *e);
+/* Takes marks away where they are not right any more, after scores changed other than by a trial's end: of the whole
+ * campaign; or of the one that a trial is of. */
+status store_leaders_settle(struct store *s, int64_t campaign, struct err *e);
+status store_leaders_settle_with(struct store *s, int64_t trial, struct err *e);
+/* What is in memory is not what the file has. */
+void store_leaders_forget(struct store *s);
 
 /* One call, one transaction: begin; then commit when st is LATHE_OK, else roll back. Returns what the call shall. */
 status store_begin(struct store *s, const char *doing, struct err *e);

@@ -64,7 +64,9 @@ static status take_over(struct store *s, int64_t id, const struct campaign_resum
                                 r->budget_seconds > 0 ? sql_real(r->budget_seconds) : sql_null()),
                      e);
     sb_free(&coordinator);
-    return code ? code : store_run(s, STATEMENT_rank_clear, doing, SQL_VALUES(sql_int(id)), e);
+    if (!code)
+        code = store_run(s, STATEMENT_rank_clear, doing, SQL_VALUES(sql_int(id)), e);
+    return code ? code : store_leaders_settle(s, id, e);
 }
 
 status store_campaign_resume(struct store *s, int64_t id, const struct campaign_resumption *r, struct err *e)

@@ -186,7 +186,11 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
     char now[32];
     clock_iso8601(now);
     bool timed = r->outcome == OUTCOME_ok || r->outcome == OUTCOME_inaccurate;
-    status st = store_run(s, STATEMENT_trial_end, "recording a trial's result",
+    struct sql_value behind;
+    status st = store_leaders_place(s, id, r, &behind, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_trial_end, "recording a trial's result",
                           SQL_VALUES(sql_int(id), sql_text(outcome_name(r->outcome)), sql_text(r->reason),
                                      sql_real(timed ? r->time_ms : NAN), sql_real(r->samples.low),
                                      sql_real(r->samples.high), x->registers ? sql_int(x->registers) : sql_null(),
@@ -197,7 +201,8 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
                                      sql_int(stage->compile_cached), sql_text(now), sql_real(stage->total),
                                      sql_real(store_elapsed(s)), sql_real(stage->strategy), sql_real(stage->store),
                                      sql_real(stage->device),
-                                     sql_real(timed && r->samples.energy_launches > 0 ? r->samples.energy_mj : NAN)),
+                                     sql_real(timed && r->samples.energy_launches > 0 ? r->samples.energy_mj : NAN),
+                                     behind),
                           e);
     if (!st && sqlite3_changes(s->sql.db) != 1)
         st = err_set(e, LATHE_INTERNAL, "%s: trial %lld is not in flight, so it cannot end; this is a bug in lathe",
@@ -224,6 +229,7 @@ status store_trial_end(struct store *s, int64_t id, const struct result *r, stru
 static status rescore(struct store *s, int64_t campaign, struct err *e)
 {
     static const char doing[] = "ranking the final";
+    store_leaders_forget(s);
     status st = store_run(s, STATEMENT_rescore_finalists, doing, SQL_VALUES(sql_int(campaign)), e);
     if (!st)
         st = store_run(s, STATEMENT_rescore_others, doing, SQL_VALUES(sql_int(campaign)), e);
@@ -286,6 +292,8 @@ status store_verification(struct store *s, int64_t trial, const struct verificat
         st = store_run(s, STATEMENT_disqualify, doing, SQL_VALUES(sql_int(trial)), e);
     if (!st && !passed)
         st = rescore_if_ranked(s, trial, e);
+    if (!st && !passed)
+        st = store_leaders_settle_with(s, trial, e);
     return store_finish(s, st, doing, e);
 }
 
@@ -302,5 +310,7 @@ status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int ra
                      s->sql.path, (long long)trial, (long long)campaign);
     if (!st)
         st = rescore(s, campaign, e);
+    if (!st && rank <= 0)
+        st = store_leaders_settle(s, campaign, e);
     return store_finish(s, st, doing, e);
 }

@@ -6,7 +6,7 @@ static void test_creation(void **state)
     const char *path = in_folder("created.db");
     store_close(open_store(path));
     assert_answer(path, "PRAGMA application_id", "1281455208"); /* "Lath" */
-    assert_answer(path, "PRAGMA user_version", "4");
+    assert_answer(path, "PRAGMA user_version", "5");
     assert_answer(path, "PRAGMA journal_mode", "wal");
     assert_answer(path, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%STRICT%'", "0");
     assert_answer(path,
@@ -31,7 +31,7 @@ static void test_empty_file_becomes_a_database(void **state)
     const char *path = in_folder("empty.db");
     fclose(fopen(path, "w"));
     store_close(open_store(path));
-    assert_answer(path, "PRAGMA user_version", "4");
+    assert_answer(path, "PRAGMA user_version", "5");
 }
 
 static void test_campaign_columns(void **state)

@@ -1,4 +1,5 @@
 /* test_store_resume.c: who has a campaign, its trials as they stand, and trials that are begun again. */
+#include "older.h"
 #include "writing.h"
 
 static int64_t cut_off(const char *path, struct store **out)
@@ -92,39 +93,6 @@ static void test_the_final_is_undone(void **state)
     store_close(s);
 }
 
-static const char *const VERSIONS[] = {
-    (const char[]){
-#include "db/schema.sql.inc"
-        , 0},
-    (const char[]){
-#include "db/schema_2.sql.inc"
-        , 0},
-};
-
-/* A file of an older version at `name`, with all that it can hold of the file at `from`. */
-static const char *as_version(int version, const char *from, const char *name)
-{
-    const char *path = in_folder(name);
-    for (int v = 0; v < version; v++)
-        meddle(path, VERSIONS[v]);
-    const char *tables[] = {"meta",  "problem", "source", "device", "strategy", "campaign", "campaign_dim", "trial",
-                            "parameter_value", "measurement", "sample", "verification"};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        char *question = mem_printf("SELECT group_concat(name, ', ') FROM pragma_table_info('%s')", tables[i]);
-        char *columns = mem_strdup(ask(path, question));
-        char *copy = mem_printf("ATTACH '%s' AS new; INSERT INTO %s (%s) SELECT %s FROM new.%s; DETACH new", from, tables[i],
-                                columns, columns, tables[i]);
-        meddle(path, copy);
-        mem_free(question);
-        mem_free(columns);
-        mem_free(copy);
-    }
-    char *mark = mem_printf("PRAGMA application_id = 1281455208; PRAGMA user_version = %d", version);
-    meddle(path, mark);
-    mem_free(mark);
-    return path;
-}
-
 /* A file as version 1 left it: its schema, and what was running then. */
 static void test_from_the_first_version(void **state)
 {
@@ -142,7 +110,7 @@ static void test_from_the_first_version(void **state)
     query_close(q);
     assert_answer(path, "PRAGMA user_version", "1");
     s = open_store(path);
-    assert_answer(path, "PRAGMA user_version", "4");
+    assert_answer(path, "PRAGMA user_version", "5");
     assert_answer(path, "SELECT count(*) || (SELECT count(*) FROM campaign) FROM trial", "21");
     assert_answer(path, "SELECT coordinator LIKE '% - - ' || json_extract(environment, '$.pid') || ' -' FROM campaign", "1");
     /* its process lives, or another with its number: nobody can tell */
@@ -185,6 +153,58 @@ static void test_from_the_second_version(void **state)
     id = put_trial(s, problem, &target, campaign, 2, TILE, NULL, 1);
     store_close(s);
     assert_answer(path, "SELECT group_concat(speedup, ' ') FROM trial_report WHERE number > 0", "2.5 3.0");
+}
+
+static char *best_ids(const char *path, int64_t campaign, int top)
+{
+    struct query *q;
+    json_t *list;
+    struct strbuf b = {0};
+    assert_ok(query_open(path, &q, e));
+    assert_ok(query_best(q, &(struct query_filter){.campaign = campaign, .top = top}, &list, e));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        sb_addf(&b, "%lld ", (long long)json_integer_value(json_object_get(json_array_get(list, i), "id")));
+    json_decref(list);
+    assert_ok(query_earlier(q, &(struct query_earlier){(const char *[]){"tile"}, 1, 9, top, false}, &list, e));
+    sb_addf(&b, "%d ", (int)json_array_size(list));
+    json_decref(list);
+    assert_ok(query_campaign_summary(q, campaign, &list, e));
+    sb_addf(&b, "%g", json_number_value(json_object_get(list, "best_ms")));
+    json_decref(list);
+    query_close(q);
+    return sb_take(&b);
+}
+
+/* As versions 3 and 4 left it: the indexes of scores have all trials; the answers are the same before and after. */
+static void test_from_the_fourth_version(void **state)
+{
+    const char *path = in_folder("fourth-newest.db");
+    struct store *s = open_store(path);
+    int64_t campaign = begin_campaign(s);
+    assert_ok(store_together_begin(s, e));
+    for (int i = 1; i <= 300; i++)
+        put_trial(s, problem, &target, campaign, i, TILE, (config_choice[]){i % 4, i % 2, 0, 0}, 1 + i * 79 % 301);
+    assert_ok(store_final_rank(s, campaign, 299, 1, e)); /* from far behind */
+    assert_ok(store_together_end(s, LATHE_OK, e));
+    store_close(s);
+    for (int version = 3; version <= 4; version++) {
+        const char *old = as_version(version, path, version == 3 ? "third.db" : "fourth.db");
+        char *before[2] = {best_ids(old, campaign, 3), best_ids(old, 0, 100)};
+        assert_answer(old, "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'behind'", "0");
+        s = open_store(old);
+        assert_answer(old, "SELECT count(behind) FROM trial", "236"); /* 64 are not, of which the finalist is the first */
+        assert_answer(old, "SELECT behind IS NULL FROM trial WHERE id = 299", "1");
+        assert_answer(old, "SELECT group_concat(name) FROM sqlite_schema WHERE type = 'index' AND name LIKE '%score%'", "NULL");
+        char *after[2] = {best_ids(old, campaign, 3), best_ids(old, 0, 100)};
+        for (int i = 0; i < 2; i++) {
+            assert_string_equal(before[i], after[i]);
+            mem_free(before[i]);
+            mem_free(after[i]);
+        }
+        put_trial(s, problem, &target, campaign, 301, TILE, NULL, 290);
+        assert_answer(old, "SELECT count(behind) FROM trial", "237");
+        store_close(s);
+    }
 }
 
 /* Two devices: each trial, and each cold time, against the baseline of the device that it was taken on. */
@@ -243,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_the_final_is_undone),
         cmocka_unit_test(test_from_the_first_version),
         cmocka_unit_test(test_from_the_second_version),
+        cmocka_unit_test(test_from_the_fourth_version),
         cmocka_unit_test(test_two_devices),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
