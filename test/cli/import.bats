@@ -198,6 +198,19 @@ rows() {
     fails 2 "FILE is missing" lathe import
 }
 
+@test "of many files one at a time is in memory" {
+    [ -z "${LATHE_SANITIZE:-}" ] || skip "a sanitized program takes all addresses"
+    local files=() i
+    for i in {1..12}; do
+        ln -s "$T4" "$i.t4.json.gz"
+        files+=("$i.t4.json.gz")
+    done
+    split bash -c 'ulimit -v 100000; "$@"' - "$LATHE_BIN" import "${files[@]}" # all at once are more than that
+    echo "$errors"
+    [ "$status" -eq 0 ]
+    [ "$(value lathe.db "SELECT count(*) FROM campaign WHERE state = 'finished'")" = 12 ]
+}
+
 @test "a file whose name is no UTF-8 is imported, and its name made so" {
     local name=$'bad\xff.csv'
     printf 'A,time_ms\n1,2\n2,1\n' >"$name"

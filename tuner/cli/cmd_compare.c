@@ -144,7 +144,8 @@ static void on_progress(void *ctx, int done, int runs)
 static void on_judging(void *ctx, enum contest_judging what, int done, int n)
 {
     struct comparing *c = ctx;
-    run_progress_show(&c->progress, what == CONTEST_TESTING ? "pairs of strategies tested" : "strategies scored", done, n);
+    const char *name = what == CONTEST_TESTING ? "pairs of strategies tested" : "strategies scored";
+    run_progress_show(&c->progress, name, done, n);
 }
 
 static status report(struct comparing *c, const struct compare_args *args, double cutoff, struct err *e)

@@ -1,5 +1,4 @@
 /* cmd_import.c: `lathe import`: recordings of tuners as campaigns of the database. */
-#include "base/mem.h"
 #include "campaign/import_campaign.h"
 #include "cli/cli.h"
 #include "console/output.h"
@@ -16,7 +15,8 @@ struct import_args {
 
 #define AT(member) .offset = offsetof(struct import_args, member)
 static const struct option_row import_options[] = {
-    {"FILE", .kind = OPTION_REST, AT(files), .help = "T4 results, a cache of Kernel Tuner, KTT's output or CSV, compressed or not"},
+    {"FILE", .kind = OPTION_REST, AT(files),
+     .help = "T4 results, a cache of Kernel Tuner, KTT's output or CSV, compressed or not"},
     OPTION_DB(struct import_args, db),
     {"json", .kind = OPTION_FLAG, AT(json), .help = "an array of objects, one a campaign"},
     {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the same with a header line (RFC 4180)"},
@@ -41,18 +41,19 @@ static json_t *describe(const struct recording *r, int64_t id)
     for (uint64_t i = 0; i < r->nconfigs; i++)
         if (r->configs[i].outcome == OUTCOME_ok && !(best <= r->configs[i].value_ms))
             best = r->configs[i].value_ms;
-    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "campaign", (json_int_t)id, "file", r->path, "format",
-                     r->format, "kernel", r->kernel, "device", r->device, "size", r->size, "configurations",
+    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "campaign", (json_int_t)id, "file", r->path,
+                     "format", r->format, "kernel", r->kernel, "device", r->device, "size", r->size, "configurations",
                      (json_int_t)r->nconfigs, "outcomes", outcomes_of(r), "best_ms",
                      isnan(best) ? json_null() : json_real(best));
 }
 
-static void tell_notes(const struct recording *r)
+/* Appended, a line each: they are told when all is imported. */
+static void keep_notes(const struct recording *r, struct strbuf *b)
 {
     struct strbuf notes = {0};
     recording_notes(r, &notes);
     for (char *line = notes.s, *end; line && (end = strchr(line, '\n')); line = end + 1)
-        fprintf(stderr, "note: %s: %.*s\n", r->path, (int)(end - line), line);
+        sb_addf(b, "note: %s: %.*s\n", r->path, (int)(end - line), line);
     sb_free(&notes);
 }
 
@@ -60,22 +61,53 @@ static status read_file(const char *file, struct recording **out, struct err *e)
 {
     status s = recording_open(file, NULL, out, e);
     if (s == LATHE_OK && !strcmp((*out)->format, "lathe database"))
-        s = err_set(e, LATHE_USAGE, "%.300s is a database of lathe's, whose campaigns need no import: give it as --db FILE\n"
-                                    "`lathe export --campaign N --format t4` writes one as a file", file);
+        s = err_set(e, LATHE_USAGE,
+                    "%.300s is a database of lathe's, whose campaigns need no import: give it as --db FILE\n"
+                    "`lathe export --campaign N --format t4` writes one as a file",
+                    file);
     return s == LATHE_OK ? import_check(*out, e) : s;
 }
 
-/* All of them, or none. */
-static status import_all(const struct cli *cli, const struct import_args *args, struct recording *const *recordings,
-                         json_t *done, struct err *e)
+/* What is refused is refused before the database is opened, or made. *only: the recording, where there is one file. */
+static status check_all(const struct text_list *files, struct recording **only, struct err *e)
+{
+    status s = LATHE_OK;
+    for (int i = 0; i < files->count && s == LATHE_OK; i++) {
+        struct recording *r = NULL;
+        s = read_file(files->items[i], &r, e);
+        if (s == LATHE_OK && files->count == 1)
+            *only = r;
+        else
+            recording_free(r);
+    }
+    return s;
+}
+
+static status import_one(struct import *import, const struct recording *r, json_t *done, struct strbuf *notes,
+                         struct err *e)
+{
+    int64_t id = 0;
+    status s = import_add(import, r, &id, e);
+    if (s == LATHE_OK)
+        json_array_append_new(done, describe(r, id));
+    keep_notes(r, notes);
+    return s;
+}
+
+/* All of them, or none. Of several files one at a time is in memory, since recordings may be large: they are read a
+ * second time. */
+static status import_all(const struct cli *cli, const struct import_args *args, const struct recording *only,
+                         json_t *done, struct strbuf *notes, struct err *e)
 {
     struct import *import = NULL;
     status s = import_begin(args->db, cli->version, cli->command_line, &import, e);
     for (int i = 0; i < args->files.count && s == LATHE_OK; i++) {
-        int64_t id = 0;
-        s = import_add(import, recordings[i], &id, e);
+        struct recording *r = NULL;
+        if (!only)
+            s = read_file(args->files.items[i], &r, e);
         if (s == LATHE_OK)
-            json_array_append_new(done, describe(recordings[i], id));
+            s = import_one(import, only ? only : r, done, notes, e);
+        recording_free(r);
     }
     return import_end(import, s, e);
 }
@@ -85,8 +117,8 @@ static void print_one(struct strbuf *b, const json_t *c)
     const char *name, *comma = "", *device = tree_text(c, "device"), *kernel = tree_text(c, "kernel");
     json_t *count;
     sb_addf(b, "campaign %lld: %s on %s%s%s, %lld configurations:", (long long)tree_int(c, "campaign"),
-            *kernel ? kernel : "a kernel", *device ? device : "an unknown device", *tree_text(c, "size") ? ", size " : "",
-            tree_text(c, "size"), (long long)tree_int(c, "configurations"));
+            *kernel ? kernel : "a kernel", *device ? device : "an unknown device",
+            *tree_text(c, "size") ? ", size " : "", tree_text(c, "size"), (long long)tree_int(c, "configurations"));
     json_object_foreach(json_object_get(c, "outcomes"), name, count) {
         sb_addf(b, "%s %s %lld", comma, name, (long long)json_integer_value(count));
         comma = ",";
@@ -112,28 +144,28 @@ static status print_all(const json_t *done, const struct import_args *args, stru
     return out_report(&b, e);
 }
 
-/* The database is opened, and made, when there is nothing to refuse any more. */
 static status import_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct import_args *args = p;
-    int n = args->files.count;
-    struct recording **recordings = mem_zalloc((size_t)n + 1, sizeof *recordings);
+    struct recording *only = NULL;
+    struct strbuf notes = {0};
     json_t *done = json_array();
-    status s = n ? LATHE_OK : err_set(e, LATHE_USAGE, "import: FILE is missing: what is to be imported\n"
-                                                      "`lathe help import` says what it may be");
+    status s = LATHE_OK;
+    if (!args->files.count)
+        s = err_set(e, LATHE_USAGE, "import: FILE is missing: what is to be imported\n"
+                                    "`lathe help import` says what it may be");
     if (s == LATHE_OK)
         s = report_one_form("import", args->json, args->csv, e);
-    for (int i = 0; i < n && s == LATHE_OK; i++)
-        s = read_file(args->files.items[i], &recordings[i], e);
     if (s == LATHE_OK)
-        s = import_all(cli, args, recordings, done, e);
-    for (int i = 0; i < n && s == LATHE_OK; i++)
-        tell_notes(recordings[i]);
+        s = check_all(&args->files, &only, e);
+    if (s == LATHE_OK)
+        s = import_all(cli, args, only, done, &notes, e);
+    if (s == LATHE_OK)
+        fputs(sb_str(&notes), stderr);
     if (s == LATHE_OK)
         s = print_all(done, args, e);
-    for (int i = 0; i < n; i++)
-        recording_free(recordings[i]);
-    mem_free(recordings);
+    recording_free(only);
+    sb_free(&notes);
     json_decref(done);
     return s;
 }
@@ -142,13 +174,14 @@ const struct command command_import = {
     .name = "import",
     .summary = "takes results of other tuners into the database, as campaigns",
     .details =
-        "Each FILE becomes a campaign whose device has the recorded one's name with \"(imported)\", so that its figures never "
-        "stand among measured ones: `best` leaves it out unless --campaign or --device names it, and strategies are not "
-        "told of it. `show`, `report`, `query`, `compare` and replays take it like any other; it cannot be exported as "
-        "code or resumed, since no kernel's source came with it. All files are imported, or none.\n\n"
-        "A CSV has a line of names, then a line a configuration: a column a parameter, and time_ms (or time_s, time_us, time_ns), "
-        "outcome, reason, samples_ms, compile_seconds and others as docs/export.md lists them. `lathe export --campaign N --format "
-        "t4`, kernel-tuner or csv writes what can be imported again.",
+        "Each FILE becomes a campaign whose device has the recorded one's name with \"(imported)\", so that its "
+        "figures never stand among measured ones: `best` leaves it out unless --campaign or --device names it, and "
+        "strategies are not told of it. `show`, `report`, `query`, `compare` and replays take it like any other; it "
+        "cannot be exported as code or resumed, since no kernel's source came with it. All files are imported, or "
+        "none.\n\n"
+        "A CSV has a line of names, then a line a configuration: a column a parameter, and time_ms (or time_s, "
+        "time_us, time_ns), outcome, reason, samples_ms, compile_seconds and others as docs/export.md lists them. "
+        "`lathe export --campaign N --format t4`, kernel-tuner or csv writes what can be imported again.",
     .options = import_options,
     .args_size = sizeof(struct import_args),
     .run = import_run,
