@@ -2,134 +2,18 @@
  *
  * From the campaign's start to its end signals are caught (signals.h). Nothing is lost by the second one: every trial
  * told of is in the database. */
-#include "campaign/campaign.h"
-#include "cli/cli.h"
-#include "cli/args/find_spec.h"
-#include "console/output.h"
-#include "console/parse.h"
 #include "cli/args/parse_inputs.h"
-#include "cli/progress/progress.h"
 #include "cli/args/select.h"
+#include "cli/cli.h"
+#include "cli/output/report.h"
 #include "cli/progress/signals.h"
+#include "cli/tune/tune_args.h"
 #include "cli/tune/tune_events.h"
 #include "cli/tune/tune_replay.h"
 #include "cli/tune/tune_report.h"
 #include "cli/tune/tune_resume.h"
-#include "cli/output/report.h"
+#include "console/output.h"
 #include <string.h>
-
-struct tune_args {
-    struct spec_args spec;
-    const char *device, *strategy, *db, *inputs, *objective, *delays;
-    struct text_list kernels, baselines, options, tolerances;
-    int64_t trials, seed, top, workers, resume, compile_memory;
-    double seconds, time_limit, compile_seconds, drift;
-    bool quiet, json, csv, sanitize, force;
-    bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit;
-    enum delays when_delayed;
-};
-
-#define AT(member) .offset = offsetof(struct tune_args, member)
-static const struct option_row tune_options[] = {
-    {"SPEC", .kind = OPTION_WANTED, AT(spec.name),
-     .help = "a specification file, its folder with a spec.lua, or a name in kernels/; a recording needs none"},
-    {"kernel", .arg = "NAME", .kind = OPTION_TEXTS, AT(kernels),
-     .help = "tune this kernel; may be repeated (default: every one that the device can run)"},
-    {"baseline", .arg = "NAME", .kind = OPTION_TEXTS, AT(baselines),
-     .help = "time this baseline beside; may be repeated (default: the specification's usual ones)"},
-    {"device", .arg = "DEVICE", .kind = OPTION_TEXT, AT(device),
-     .help = "cuda:N, host, mpi:N (of an MPI rank), several with commas between, cuda:all, mpi:all, or replay:FILE, a "
-             "recording (default: mpi:all under mpirun, else the first CUDA GPU, else host)",
-     .given = offsetof(struct tune_args, has_device)},
-    {"strategy", .arg = "NAME", .kind = OPTION_TEXT, AT(strategy), .initial = STRATEGY_DEFAULT,
-     .help = "how to search: one of those below, or a FILE.lua",
-     .given = offsetof(struct tune_args, has_strategy)},
-    {"option", .arg = "K=V", .kind = OPTION_PAIRS, AT(options), .help = "an option of the strategy; may be repeated"},
-    {"trials", .arg = "N", .kind = OPTION_COUNT, AT(trials), .min = 1, .max = 1000000000,
-     .help = "end after N trials (default: 100 if --seconds is not given either)"},
-    {"seconds", .arg = "S", .kind = OPTION_SECONDS, AT(seconds), .help = "end after this long: 90, 1.5, 2m, 1h"},
-    {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1",
-     .help = "of the search: the same seed proposes the same configurations",
-     .given = offsetof(struct tune_args, has_seed)},
-    SPEC_OPTION_ROWS(struct tune_args, spec),
-    {"tolerance", .arg = "NAME=V", .kind = OPTION_PAIRS, AT(tolerances),
-     .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
-    {"inputs", .arg = "CLASS", .kind = OPTION_TEXT, AT(inputs), .initial = "default",
-     .help = "what to verify and time on, one of those below",
-     .given = offsetof(struct tune_args, has_inputs)},
-    {"objective", .arg = "NAME", .kind = OPTION_TEXT, AT(objective), .initial = "time",
-     .help = "what to look for the least of: time, or energy (of one run, where the device tells it)",
-     .given = offsetof(struct tune_args, has_objective), .choices = "time|energy"},
-    {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "5", .max = 1000,
-     .help = "how many of the best are measured and verified again at the end; 0: none",
-     .given = offsetof(struct tune_args, has_top)},
-    {"delays", .arg = "WHEN", .kind = OPTION_TEXT, AT(delays), .initial = "auto",
-     .help = "verify the best also compiled so that warps pause at random, which finds races: auto (on GPUs), yes, no",
-     .choices = "auto|yes|no"},
-    {"drift", .arg = "S", .kind = OPTION_SECONDS, AT(drift), .initial = "30",
-     .help = "how often a baseline is timed again during the search, to see whether the device drifts"},
-    {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
-     .help = "compilers at the same time (default: one a core, less one)"},
-    {"compile-limit", .arg = "S", .kind = OPTION_SECONDS, AT(compile_seconds),
-     .help = "how long compiling one configuration may take (default 120)"},
-    {"compile-memory", .arg = "MIB", .kind = OPTION_COUNT, AT(compile_memory), .min = 16, .max = 1 << 24,
-     .help = "memory that each process of a compiler may allocate (default: its share of three quarters of the "
-             "machine's)"},
-    {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
-     .help = "how long one configuration may take before it is killed; a reference kernel may take ten times as long",
-     .given = offsetof(struct tune_args, has_time_limit)},
-    {"resume", .arg = "CAMPAIGN", .kind = OPTION_COUNT, AT(resume), .min = 1,
-     .help = "go on with a campaign of the database that was interrupted, killed or failed, or that is to have more "
-             "trials"},
-    {"force", .kind = OPTION_FLAG, AT(force),
-     .help = "with --resume: although device, driver, compiler, lathe or specification are not what they were"},
-    {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
-     .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
-    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
-     .help = "the database; none: a replay stores nothing"},
-    {"json", .kind = OPTION_FLAG, AT(json),
-     .help = "what happens, as one JSON object a line; the last one is the result"},
-    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the best of it at the end, with a header line (RFC 4180)"},
-    {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
-    {0},
-};
-
-static void strategies_help(struct help *h)
-{
-    enum { MAX_OPTIONS = 32 };
-    struct strategy_option options[MAX_OPTIONS];
-    help_heading(h, "strategies (--strategy), and their options (--option)");
-    for (int i = 0; i < strategy_count(); i++) {
-        const char *name = strategy_name_at(i);
-        help_row(h, name, strategy_summary_at(i));
-        int n = strategy_declared_options(name, options, MAX_OPTIONS);
-        for (int k = 0; k < n && k < MAX_OPTIONS; k++) {
-            const struct strategy_option *o = &options[k];
-            struct strbuf left = {0}, right = {0};
-            sb_addf(&left, "  %s=%s", o->name, o->text_default);
-            sb_addf(&right, "%s%s%s", o->help, *o->help && *o->range ? ": " : "", o->range);
-            help_row(h, sb_str(&left), sb_str(&right));
-            sb_free(&left);
-            sb_free(&right);
-        }
-    }
-}
-
-static void tune_help(struct help *h)
-{
-    strategies_help(h);
-    inputs_help(h);
-}
-
-static const char tune_details[] =
-    "Ctrl-C ends the campaign with what it has: the result is printed and the exit code is 130. A second Ctrl-C ends "
-    "it at once. Either way, everything measured is in the database.\n"
-    "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
-    "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
-    "together), --top, --time-limit, --drift and how it compiles may be given anew.\n"
-    "Devices of unlike kinds are not mixed: each kind has a campaign of its own, one after the other, with the whole "
-    "of --trials and --seconds, and the winners are shown side by side. Each is resumed by its own number.\n"
-    "Exit code 1: no configuration was valid; the table says why.";
 
 static bool is_stored(const struct tune_args *args)
 {
@@ -338,6 +222,58 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
     return s;
 }
 
+static status spec_missing(struct err *e)
+{
+    struct strbuf usage = {0};
+    options_usage(&usage, "tune", tune_options);
+    status s = err_set(e, LATHE_USAGE, "tune: SPEC is missing: %s\n%s", tune_options[0].help, sb_str(&usage));
+    sb_free(&usage);
+    return s;
+}
+
+/* The problem at its size, with the inputs and tolerances wanted; NULL after a failure. */
+static status load_problem(const struct cli *cli, const struct tune_args *args, enum inputs *inputs,
+                           struct problem **out, struct err *e)
+{
+    int one = 1;
+    *out = NULL;
+    status s = spec_load(&args->spec, cli->self, out, e);
+    if (s != LATHE_OK)
+        return s;
+    s = problem_needs_kernels(*out, "a device", e);
+    if (s == LATHE_OK)
+        s = inputs_of_problem(*out, true, inputs, &one, e);
+    for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
+        if ((s = problem_set_tolerance(*out, args->tolerances.items[i], e)) != LATHE_OK)
+            err_prefix(e, "--tolerance");
+    if (s != LATHE_OK) {
+        problem_free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+static status tune_devices(const struct cli *cli, const struct tune_args *args, enum inputs inputs, struct err *e)
+{
+    struct problem *problem;
+    if (!args->spec.name)
+        return spec_missing(e);
+    if (!is_stored(args))
+        return err_set(e, LATHE_USAGE, "--db none: what a device measures is stored; only a replay can do without");
+    status s = load_problem(cli, args, &inputs, &problem, e);
+    if (s != LATHE_OK)
+        return s;
+    struct campaign_summary summary = {0};
+    struct campaign_request request = make_request(args, problem, inputs, NULL);
+    struct device_kinds kinds = {0};
+    request.kinds = &kinds;
+    s = run_campaign(cli, args, &request, &summary, e);
+    s = kinds.count ? tune_kinds(cli, args, &request, &kinds, e) : conclude(args, false, s, &summary, e);
+    device_kinds_free(&kinds);
+    problem_free(problem);
+    return s;
+}
+
 static status tune_run(const struct cli *cli, void *p, struct err *e)
 {
     struct tune_args *args = p;
@@ -361,41 +297,7 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
         s = parse_objective(args->objective, &objective, e);
     if (s != LATHE_OK)
         return s;
-    if (replay_place(args->device))
-        return tune_replay(cli, args, inputs, e);
-    if (!args->spec.name) {
-        struct strbuf usage = {0};
-        options_usage(&usage, "tune", tune_options);
-        s = err_set(e, LATHE_USAGE, "tune: SPEC is missing: %s\n%s", tune_options[0].help, sb_str(&usage));
-        sb_free(&usage);
-        return s;
-    }
-    if (!is_stored(args))
-        return err_set(e, LATHE_USAGE, "--db none: what a device measures is stored; only a replay can do without");
-    struct problem *problem;
-    s = spec_load(&args->spec, cli->self, &problem, e);
-    if (s != LATHE_OK)
-        return s;
-    int one = 1;
-    s = problem_needs_kernels(problem, "a device", e);
-    if (s == LATHE_OK)
-        s = inputs_of_problem(problem, true, &inputs, &one, e);
-    for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
-        if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)
-            err_prefix(e, "--tolerance");
-    if (s != LATHE_OK) {
-        problem_free(problem);
-        return s;
-    }
-    struct campaign_summary summary = {0};
-    struct campaign_request request = make_request(args, problem, inputs, NULL);
-    struct device_kinds kinds = {0};
-    request.kinds = &kinds;
-    s = run_campaign(cli, args, &request, &summary, e);
-    s = kinds.count ? tune_kinds(cli, args, &request, &kinds, e) : conclude(args, false, s, &summary, e);
-    device_kinds_free(&kinds);
-    problem_free(problem);
-    return s;
+    return replay_place(args->device) ? tune_replay(cli, args, inputs, e) : tune_devices(cli, args, inputs, e);
 }
 
 const struct command command_tune = {
