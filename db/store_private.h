@@ -1,4 +1,4 @@
-/* store_private.h: what store.c and store_write.c share. */
+/* store_private.h: what the files of store.h share. */
 #ifndef LATHE_DB_STORE_PRIVATE_H
 #define LATHE_DB_STORE_PRIVATE_H
 
