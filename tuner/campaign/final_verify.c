@@ -43,7 +43,7 @@ static const char *says_nothing(const struct result *r)
 }
 
 /* A leader that is wrong where its warps pause at random is out: it has a race. */
-static status verify_delayed(struct campaign *c, struct entry *x, struct err *e)
+static status verify_delayed_once(struct campaign *c, struct entry *x, struct err *e)
 {
     char *image = x->evaluation.image;
     const char *untried = x->delayed.why;
@@ -68,9 +68,20 @@ static status verify_delayed(struct campaign *c, struct entry *x, struct err *e)
         *r->verification.detail = 0;
         s = final_refuse(c, x, r, e);
     }
-    if (untried && !s)
+    if (untried && !s) {
         campaign_note(c, "final: trial %lld was not verified with delays: %.300s", (long long)x->leader->id, untried);
+        mem_free(x->delayed.image);
+        x->delayed.image = NULL;
+    }
     final_answers_free(c, answers);
+    return s;
+}
+
+static status verify_delayed(struct campaign *c, struct entry *x, struct err *e)
+{
+    status s = verify_delayed_once(c, x, e);
+    for (int i = 1; i < DELAYED_TRIES && !s && x->delayed.image && !x->leader->refused && !final_interrupted(c); i++)
+        s = verify_delayed_once(c, x, e);
     return s;
 }
 

@@ -15,10 +15,11 @@ const char *regime_name(enum regime r);
 
 /* What a campaign looks for the least of: the time of a launch, or the energy that it takes. */
 enum objective { OBJECTIVE_TIME, OBJECTIVE_ENERGY, OBJECTIVE_COUNT };
-/* Whether is also verified with warps that pause at random; AUTO: on GPUs. */
-enum delays { DELAYS_AUTO, DELAYS_YES, DELAYS_NO };
 const char *objective_name(enum objective o);       /* "time", "energy" */
 int objective_parse(const char *name);              /* -1: unknown */
+
+/* Whether kernels are also verified with warps that pause at random; AUTO: on GPUs. */
+enum delays { DELAYS_AUTO, DELAYS_YES, DELAYS_NO };
 
 struct samples {
     enum regime regime;
