@@ -17,6 +17,36 @@ compare() { "$LATHE_BIN" compare "$@"; }
     not grep -q '0 to 1' <($command)
 }
 
+@test "numbers are campaigns: what each found, in a row" {
+    local tune="$LATHE_BIN tune tiny --device host --kernel plain --trials 8 --quiet --db c.db"
+    $tune --strategy random >/dev/null
+    $tune --strategy ils --seed 4 >/dev/null
+    $tune --strategy random --size M=6 >/dev/null
+    split compare 2 1 --db c.db
+    [ "$status" = 0 ]
+    [[ "$(sed -n 1p <<<"$out")" == "tiny M=5 N=7 K=9 on "* ]]
+    grep -Eq '^campaign +strategy +seed +trials +ok +seconds +best ms +baseline ms +speed-up +of the first +configuration$' <<<"$out"
+    grep -Eq '^ +2  ils +4 +8 .* 1\.000x  BLOCK=' <<<"$out"
+    grep -Eq '^ +1  random +1 +8 .*x  BLOCK=' <<<"$out"
+    [[ "$out" != *"not compared"* ]]
+    compare 2 1 3 --db c.db --json >rows
+    [ "$(json rows "(SELECT group_concat(value ->> 'id') FROM json_each(j))")" = 2,1,3 ]
+    [ "$(json rows "round(j ->> '\$[1].ratio' - (j ->> '\$[0].best.cold_ms') / (j ->> '\$[1].best.cold_ms'), 9)")" = 0.0 ]
+    [ "$(json rows "j ->> '\$[0].ratio'")" = 1.0 ]
+    [ -z "$(json rows "j ->> '\$[2].ratio'")" ] # of another size
+    split compare 2 1 3 --db c.db
+    [[ "$out" == *"not compared with the first: 3 ("* ]]
+    [ "$(sqlite3 :memory: ".import --csv '|$LATHE_BIN compare 1 3 --db c.db --csv' t" "SELECT group_concat(id || best_outcome) FROM t")" = 1ok,3ok ]
+    fails 1 "there is no campaign 9 in c.db" compare 1 9 --db c.db
+    fails 2 "campaign 1 is there twice" compare 1 01 --db c.db
+    fails 2 "the numbers of two campaigns" compare 1 --db c.db
+    fails 2 "--spaces is for strategies, and 1 is a campaign" compare 1 2 --spaces "$PNPOLY"
+    # words are strategies, as in a list
+    compare random local --spaces "$PNPOLY" --seeds 2 --quiet >a
+    compare --strategies random,local --spaces "$PNPOLY" --seeds 2 --quiet >b
+    [ "$(cut -c1-40 a)" = "$(cut -c1-40 b)" ]
+}
+
 @test "on a terminal the tests of the pairs are seen going; --quiet says nothing" {
     command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
     local command="$LATHE_BIN compare --spaces $PNPOLY --seeds 20 --jobs 1 --strategies random,random:batch=1,latin,latin:samples=4"

@@ -107,6 +107,8 @@ has() { grep -qxF -- "$1" <<<"$offered"; }
     lathe tune tiny --device host --trials 2 --db my.db -q >/dev/null || true
     [ "$(offers show --db my.db "")" = 1 ]
     [ "$(offers best --db=my.db --campaign "")" = 1 ]
+    offered=$(offers compare --db my.db "")
+    has 1 && has random
     [ "$(offers tune --db my.db --resume "")" = 1 ]
     [ "$(offers best --db my.db --problem "")" = tiny ]
     lathe complete -- show --db my.db "" | grep -q $'^1\ttiny .* on .*, finished$'

@@ -1,8 +1,11 @@
-/* cmd_compare.c: `lathe compare`: how good strategies are, by the published score, on recordings. */
+/* cmd_compare.c: `lathe compare`: how good strategies are, by the published score, on recordings; or
+ * what campaigns found. */
 #include "base/mem.h"
 #include "campaign/campaign.h"
 #include "cli/cli.h"
+#include "cli/args/select.h"
 #include "cli/compare/compare_args.h"
+#include "cli/compare/compare_campaigns.h"
 #include "cli/compare/compare_view.h"
 #include "console/output.h"
 #include "console/spark.h"
@@ -12,7 +15,7 @@
 #include <sys/stat.h>
 
 struct compare_args {
-    struct text_list spaces, strategies;
+    struct text_list names, spaces, strategies;
     const char *kernel, *cutoff, *output, *db;
     int64_t seeds, seed, jobs;
     bool own_time, json, csv, quiet;
@@ -20,6 +23,9 @@ struct compare_args {
 
 #define AT(member) .offset = offsetof(struct compare_args, member)
 static const struct option_row compare_options[] = {
+    {"NAME", .kind = OPTION_REST, AT(names),
+     .help = "strategies, as --strategies has them; or numbers: campaigns of the database, which are shown side by "
+             "side"},
     {"spaces", .arg = "FILE...", .kind = OPTION_LIST, AT(spaces),
      .help = "recordings, as `lathe recording` reads them; may be repeated"},
     {"strategies", .arg = "NAME[:K=V,...],...", .kind = OPTION_TEXTS, AT(strategies),
@@ -38,9 +44,11 @@ static const struct option_row compare_options[] = {
      .help = "runs at the same time (default: one a core)"},
     {"output", .letter = 'o', .arg = "DIR", .kind = OPTION_TEXT, AT(output),
      .help = "write there scores.csv, pairs.csv, curves.csv, curves.svg, and traces.csv: every evaluation"},
-    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .help = "store each run there as a campaign (default: none is)"},
-    {"json", .kind = OPTION_FLAG, AT(json), .help = "one JSON object"},
-    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the scores as CSV"},
+    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db),
+     .help = "of strategies: store each run there as a campaign (default: none is); of campaigns: where they are "
+             "(default " DEFAULT_DB ")"},
+    {"json", .kind = OPTION_FLAG, AT(json), .help = "one JSON object; of campaigns an array"},
+    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the scores, or the campaigns, with a header line (RFC 4180)"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
     {0},
 };
@@ -57,12 +65,15 @@ struct comparing {
     const struct cli *cli;
 };
 
-static status read_strategies(struct comparing *c, const struct text_list *lists, struct err *e)
+static status read_strategies(struct comparing *c, const struct text_list *names, const struct text_list *lists,
+                              struct err *e)
 {
     status s = LATHE_OK;
+    for (int i = 0; i < names->count && !s; i++)
+        s = contestants_read(names->items[i], &c->strategies, &c->nstrategies, &c->cap, e);
     for (int i = 0; i < lists->count && !s; i++)
         s = contestants_read(lists->items[i], &c->strategies, &c->nstrategies, &c->cap, e);
-    for (int i = 0; !lists->count && i < strategy_count() && !s; i++)
+    for (int i = 0; !lists->count && !names->count && i < strategy_count() && !s; i++)
         s = contestants_read(strategy_name_at(i), &c->strategies, &c->nstrategies, &c->cap, e);
     return s;
 }
@@ -199,6 +210,21 @@ static status run_all(struct comparing *c, const struct compare_args *args, doub
     return s;
 }
 
+static status compare_campaigns(const struct compare_args *args, struct err *e)
+{
+    const char *other = args->spaces.count       ? "--spaces"
+                        : args->strategies.count ? "--strategies"
+                        : args->output           ? "--output"
+                        : args->own_time         ? "--own-time"
+                        : args->kernel           ? "--kernel"
+                                                 : NULL;
+    if (other)
+        return err_set(e, LATHE_USAGE, "compare: %s is for strategies, and %s is a campaign's number\n"
+                       "give names of strategies, or leave %s out", other, args->names.items[0], other);
+    struct campaigns_asked asked = {args->db ? args->db : DEFAULT_DB, &args->names, args->json, args->csv};
+    return campaigns_compare(&asked, e);
+}
+
 static status compare_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct compare_args *args = p;
@@ -206,9 +232,11 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
     double cutoff;
     if (args->json && args->csv)
         return err_set(e, LATHE_USAGE, "compare: --json and --csv exclude each other\ngive one of them");
+    if (campaigns_named(&args->names))
+        return compare_campaigns(args, e);
     status s = parse_cutoff(args->cutoff, &cutoff, e);
     if (!s)
-        s = read_strategies(&c, &args->strategies, e);
+        s = read_strategies(&c, &args->names, &args->strategies, e);
     if (!s && (int64_t)c.nstrategies * args->spaces.count * args->seeds > 10000000)
         s = err_set(e, LATHE_USAGE, "--seeds: more than 10000000 runs in all");
     if (!s)
@@ -245,11 +273,13 @@ static const char compare_details[] =
     "spaces, and over the time from where random search begins to improve to where it has come --cutoff of the way. "
     "The same seeds give the same scores and the same files, whatever --jobs is; what the strategies' own time was is "
     "measured.\n"
-    "Ctrl-C ends it with the runs that are done: the exit code is 130.";
+    "Ctrl-C ends it with the runs that are done: the exit code is 130.\n\n"
+    "`lathe compare 3 5` shows what campaigns 3 and 5 found, a row each; 'of the first' is how many times as fast as "
+    "the first one's best it is (of energy, how many times as little it takes).";
 
 const struct command command_compare = {
     .name = "compare",
-    .summary = "scores strategies on recordings",
+    .summary = "scores strategies on recordings, or shows campaigns side by side",
     .details = compare_details,
     .options = compare_options,
     .args_size = sizeof(struct compare_args),

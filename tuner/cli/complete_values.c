@@ -13,6 +13,8 @@
 
 enum { MAX_OPTIONS = 32 };
 
+static void campaigns(struct completion *c);
+
 static void files(struct completion *c)
 {
     sb_add(&c->out, ":file\n");
@@ -114,6 +116,14 @@ static void strategies(struct completion *c)
     for (int i = 0; i < strategy_count(); i++)
         complete_offer(c, strategy_name_at(i), strategy_summary_at(i));
     files(c);
+}
+
+/* What `lathe compare` and `lathe tune-strategy` have as arguments. */
+static void names(struct completion *c)
+{
+    if (!strcmp(c->command->name, "compare"))
+        campaigns(c);
+    strategies(c);
 }
 
 static void strategy_list(struct completion *c)
@@ -285,7 +295,7 @@ static const struct {
     {"N", "campaign", campaigns},
     {"NAME", "problem", problems},
     {"NAME", "strategy", strategies},
-    {"NAME", "NAME", strategies},
+    {"NAME", "NAME", names},
     {"NAME[:K=V,...],...", NULL, strategy_list},
     {"K=V", NULL, strategy_options},
     {"NAME", "kernel", kernels},
