@@ -78,6 +78,15 @@ is() {
     done
 }
 
+@test "right for longer than a trial lasts: refused by the final, which runs it on and on" {
+    split lathe tune "$TREE/test/specs/late.lua" --device host --strategy exhaustive --db late.db
+    [ "$status" = 0 ]
+    grep -Eq "^final: trial [0-9]+ is out: wrong: right when verified, wrong [3-9][0-9] runs later: 64 of 64 elements" <<<"$errors"
+    lathe show 1 --db late.db >shown
+    [ "$(grep -Ec "^ +[0-9]+ .* ok .* AFTER=[48]0 +refused by the final: wrong: right when verified" shown)" = 2 ]
+    [ "$(lathe best --db late.db --json >best; json best "(j ->> '\$[0].configuration.AFTER')")" = 0 ]
+}
+
 @test "right on the search's inputs, wrong on the final's fresh ones: nothing wins, exit 1" {
     # with seed 2 the search's x[0] is negative and the final's is positive
     split lathe tune "$TREE/test/specs/fresh.lua" --device host --strategy exhaustive --seed 2 --db fresh.db

@@ -80,6 +80,8 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
         if (!s) s = pipeline_run(p, e);
         if (!s) s = b->ops->sync(b->dev, e);
     }
+    if (!s && v->endure_seconds > 0 && out->outcome == OUTCOME_ok)
+        s = verify_endurance(b, p, v->endure_seconds, out, damaged, e);
     out->stage.verify = clock_seconds() - start;
     bool timed = is_timed(out->outcome) || (out->outcome == OUTCOME_wrong && v->measure_inexact && !*damaged);
     if (s || !timed || !v->measure) {
@@ -93,7 +95,7 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
     s = measure_pipeline(b, p, &options, out, e);
     /* Every timed run began with NaN in the outputs: work that was skipped, or stopped, is seen here, and so is what was
      * done to other memory meanwhile. */
-    if (!s && exact) s = verify_timed_run(b, p, out, e);
+    if (!s && exact) s = verify_later_run(b, p, AFTER_TIMED_RUN, out, e);
     if (!s) s = verify_memory(b, p, out, damaged, e);
     if (!s && out->outcome == OUTCOME_wrong && exact) out->time_ms = NAN;
     if (!s) join(&on_check, out);
@@ -162,9 +164,9 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
 
 json_t *evaluation_to_json(const struct evaluation *v)
 {
-    return json_pack("{s:o, s:s*, s:b, s:b, s:b, s:b, s:o}", "plan", plan_to_json(&v->plan), "image", v->image,
+    return json_pack("{s:o, s:s*, s:b, s:b, s:b, s:b, s:f, s:o}", "plan", plan_to_json(&v->plan), "image", v->image,
                      "verify", v->verify, "checked", v->checked, "measure", v->measure, "measure_inexact",
-                     v->measure_inexact, "options", measure_options_to_json(&v->options));
+                     v->measure_inexact, "endure_seconds", v->endure_seconds, "options", measure_options_to_json(&v->options));
 }
 
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e)
@@ -174,8 +176,8 @@ status evaluation_from_json(const json_t *j, struct evaluation *out, struct err 
     const char *image = NULL;
     int verify, checked, measure, inexact;
     json_error_t je;
-    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s?s, s:b, s:b, s:b, s:b, s:o}", "plan", &plan, "image", &image,
-                       "verify", &verify, "checked", &checked, "measure", &measure, "measure_inexact", &inexact, "options", &options))
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s?s, s:b, s:b, s:b, s:b, s:F, s:o}", "plan", &plan, "image", &image,
+                       "verify", &verify, "checked", &checked, "measure", &measure, "measure_inexact", &inexact, "endure_seconds", &out->endure_seconds, "options", &options))
         return err_set(e, LATHE_INTERNAL, "evaluation message: %s", je.text);
     status s = plan_from_json(plan, &out->plan, e);
     if (!s) s = measure_options_from_json(options, &out->options, e);

@@ -35,6 +35,7 @@ struct evaluation {
     bool checked;                   /* the outputs are the problem's: they are right after the last timed run too */
     bool measure;
     bool measure_inexact;           /* time it even if it is `wrong` (a baseline shown with its error), and stay so */
+    double endure_seconds;          /* after verifying, so long run and compared again and again; 0: not */
     struct measure_options options;
 };
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e);
@@ -50,9 +51,15 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
  * out->verification, and out->outcome to `wrong` or `inaccurate` with a reason. *damaged: a guard or an input was
  * overwritten. */
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
-/* Outputs as a timed run left them, by the same rules; `wrong` with a reason if they are not as they were (right, or
- * inaccurate). Else verification, outcome and reason stay. */
-status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out, struct err *e);
+/* Outputs as a later run left them, by the same rules; `wrong` with a reason that ends in `when` if they are not as they
+ * were (right, or inaccurate). Else verification, outcome and reason stay. */
+#define AFTER_TIMED_RUN "after a timed run"
+status verify_later_run(struct bench *b, struct pipeline *p, const char *when, struct result *out, struct err *e);
+/* endurance.c. Of one that is `ok`: up to ENDURE_RUNS runs more, in bursts of a fourth of the runs before, for about as
+ * many seconds; after each burst the outputs of its last run are compared, and at last memory is looked at. */
+enum { ENDURE_RUNS = 1000 };
+status verify_endurance(struct bench *b, struct pipeline *p, double seconds, struct result *out, bool *damaged,
+                        struct err *e);
 /* Guards, inputs, references and workspace as they are; `wrong` with a reason, *damaged if the bench is not to be used
  * again. */
 status verify_memory(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);

@@ -64,7 +64,7 @@ static status take_samples(struct bench *b, struct pipeline *p, const struct tim
         status st = unit_take(b, p, u, out, &ms, &throttled, e);
         if (st) return st;
         if (bad_time(ms, out)) return LATHE_OK;
-        if (o->check_each && (st = verify_timed_run(b, p, out, e))) return st;
+        if (o->check_each && (st = verify_later_run(b, p, AFTER_TIMED_RUN, out, e))) return st;
         if (o->check_each && out->outcome == OUTCOME_wrong) return LATHE_OK;
         samples_add(s, ms, throttled);
         if (hopeless(s, o)) break;

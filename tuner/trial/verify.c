@@ -308,7 +308,7 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     return run_again(b, p, OVER_OTHERS, first, out, damaged, "after a launch on other inputs", e);
 }
 
-status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
+status verify_later_run(struct bench *b, struct pipeline *p, const char *when, struct result *out, struct err *e)
 {
     if (out->outcome == OUTCOME_wrong) return LATHE_OK;
     struct verification before = out->verification;
@@ -325,7 +325,7 @@ status verify_timed_run(struct bench *b, struct pipeline *p, struct result *out,
         memcpy(out->reason, reason, sizeof reason);
         return s;
     }
-    changed(out, then, "when verified", "after a timed run");
+    changed(out, then, "when verified", when);
     out->time_ms = NAN;
     return LATHE_OK;
 }
