@@ -68,7 +68,7 @@ sql() { sqlite3 lathe.db "$1"; }
     # the block is drawn over itself, has its lines, and is gone in the end; without UTF-8 nothing is beyond ASCII
     LC_ALL=C TERM=xterm script -qec "$command --trials 8" /dev/null >screen </dev/null
     grep -q $'\033\[2A' screen
-    grep -q 'trials  #*\.*  [0-9.e+]* a minute  .* left' screen
+    grep -q 'trials  #*\.*  [0-9.]* a minute  .* left' screen
     grep -q 'best .* ms.* plain BLOCK=' screen
     grep -q 'ok [0-9]*  wrong [0-9]' screen || grep -q 'ok [0-9]*  compile [0-9]' screen
     not grep -q '[^[:print:][:space:][:cntrl:]]' screen

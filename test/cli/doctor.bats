@@ -50,6 +50,6 @@ END2
     [ "$status" -eq 4 ]
     [[ "$out" == *"NOT RIGHT  ok "*"compile "* ]]
     [[ "$errors" == "lathe: self-test: 7 of 8 outcomes were told as what they are"* ]]
-    fails 2 "--device: of --selftest" lathe doctor --device host
+    fails 2 "add --selftest, or leave --device out" lathe doctor --device host
     fails 2 "no device 'gpu'" lathe doctor --selftest --device gpu
 }

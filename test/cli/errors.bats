@@ -94,6 +94,21 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     [[ "$errors" == *"gone.lua"* ]]
 }
 
+@test "near misses of parameters, dimensions, devices, targets, options of a strategy, names of a recording" {
+    fails 2 "no kernel has a parameter 'BLOK' (did you mean 'BLOCK'?)" lathe space tiny --explain UNROLL=1,BLOK=32
+    fails 2 "(did you mean 'M'?)" lathe space tiny --size m=3
+    fails 2 "(did you mean 'sm_90'?)" lathe space tiny --target sm_9
+    fails 2 "did you mean batch?" lathe tune-strategy random --values bach=1 --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    split lathe compare --strategies rndom --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --quiet
+    [[ "$errors" == "lathe: there is no strategy 'rndom' (did you mean 'random'?)"* ]]
+    fails 2 "give it as --device replay:x.json" lathe tune replay:x.json
+    lathe tune tiny $RUN --db near.db >/dev/null
+    fails 1 "did you mean --device host?" lathe best --device hots --db near.db
+    fails 1 "\`lathe show --db near.db\` lists" lathe show 9 --db near.db
+    fails 1 "\`lathe show N --db near.db\` lists" lathe explain 99 --db near.db
+    fails 1 "\`lathe best --db near.db\` lists" lathe export --trial 99 --db near.db
+}
+
 @test "a strategy that fails, or asks for what is no configuration" {
     echo 'return strategy { name = "bad", summary = "", run = function(tune, space) error("planted") end }' >bad.lua
     fails 3 "planted" lathe tune tiny $RUN --strategy bad.lua

@@ -166,7 +166,7 @@ small() {
     [ ! -e none.db ]
     fails 2 "--seed: a campaign that is resumed" lathe tune --resume 1 --db p.db --seed 1
     fails 2 "SPEC: a campaign that is resumed" lathe tune mine --resume 1 --db p.db
-    fails 2 "--force: of --resume" lathe tune mine --force --db p.db
+    fails 2 "add --resume CAMPAIGN, or leave --force out" lathe tune mine --force --db p.db
     lathe tune --resume 1 --db p.db --trials 6 --top 2 --quiet >out
     [ "$(sql "SELECT budget_trials || ' ' || state || ' ' || resumed FROM campaign")" = "6 finished 1" ]
     [ "$(sql "SELECT count(*) || ' ' || count(DISTINCT name) FROM source")" = "2 2" ]   # as before

@@ -116,7 +116,7 @@ load helper
 
 @test "explain: what is no configuration" {
     how="--target host --kernel plain"
-    fails 2 "no kernel has all the parameters of 'BLOK=32'" lathe space tiny --target host --explain BLOK=32
+    fails 2 "no kernel has a parameter 'BLOK' (did you mean 'BLOCK'?)" lathe space tiny --target host --explain BLOK=32
     fails 2 "several kernels have the parameters of 'BLOCK=32'" lathe space tiny --target host --explain BLOCK=32
     [[ "$errors" == *"give --kernel with one of: plain, later"* ]]
     fails 2 "--explain: kernel plain: " lathe space tiny $how --explain BLOCK=33,UNROLL=1,FLAW=none

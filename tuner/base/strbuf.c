@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* Room for n more bytes and the NUL. */
 static void sb_reserve(struct strbuf *b, size_t n)
@@ -123,11 +124,14 @@ const char *nearest_word(const char *word, const char *const *candidates, int n)
     for (int i = 0; i < n; i++) {
         if (!candidates[i])
             continue;
+        if (!strcasecmp(word, candidates[i]))
+            return candidates[i];
         size_t distance = edit_distance(word, candidates[i]);
         size_t other = word_len(candidates[i]);
         if (distance >= (length > other ? length : other))
             continue;                               /* not a letter in common */
-        if (distance < best) {
+        bool begun = found && distance == best && !strncmp(candidates[i], word, length) && strncmp(found, word, length);
+        if (distance < best || begun) { /* sm_9 is rather an sm_90 than an sm_89 */
             best = distance;
             found = candidates[i];
         }

@@ -229,7 +229,8 @@ static status doctor_run(const struct cli *cli, void *p, struct err *e)
     if (args->selftest)
         return selftest(cli, args, e);
     if (args->device)
-        return err_set(e, LATHE_USAGE, "--device: of --selftest");
+        return err_set(e, LATHE_USAGE, "--device: only --selftest runs something on a device\n"
+                       "add --selftest, or leave --device out");
     struct probe probes[MAX_PROBES];
     int n = probe_all(probes, MAX_PROBES - 2);
     bool cuda = cuda_usable(probes, n), host = host_usable(probes, n);

@@ -228,9 +228,14 @@ static status explain_trial(struct query *q, int64_t id, const struct explain_ar
     json_t *provenance = NULL;
     struct stored t;
     status s = query_provenance(q, id, &provenance, e);
-    if (s == LATHE_NOTHING)
-        return err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe show N` lists a campaign's", (long long)id,
-                       args->db);
+    if (s == LATHE_NOTHING) {
+        struct strbuf db = {0};
+        select_db_option(&db, args->db);
+        err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe show N%.300s` lists a campaign's",
+                (long long)id, args->db, sb_str(&db));
+        sb_free(&db);
+        return LATHE_NOTHING;
+    }
     if (s == LATHE_OK)
         s = stored_open(provenance, NULL, &t, e);
     if (s == LATHE_OK) {

@@ -58,9 +58,14 @@ static status show_one(struct query *q, int64_t id, const struct show_args *args
     int shown = args->all ? INT_MAX : is_terminal(stdout) ? TERMINAL_TRIALS : OTHER_TRIALS;
     bool whole = args->json || args->csv;
     status s = whole ? query_campaign(q, id, &campaign, e) : query_campaign_last(q, id, shown, &campaign, e);
-    if (s == LATHE_NOTHING)
-        return err_set(e, LATHE_NOTHING, "there is no campaign %lld in %.300s\n`lathe show` lists those that there are",
-                       (long long)id, args->db);
+    if (s == LATHE_NOTHING) {
+        struct strbuf db = {0};
+        select_db_option(&db, args->db);
+        err_set(e, LATHE_NOTHING, "there is no campaign %lld in %.300s\n`lathe show%.300s` lists those that there are",
+                (long long)id, args->db, sb_str(&db));
+        sb_free(&db);
+        return LATHE_NOTHING;
+    }
     if (s != LATHE_OK)
         return s;
     if (args->json) {

@@ -283,7 +283,8 @@ static status tune_run(const struct cli *cli, void *p, struct err *e)
     if (args->resume)
         return tune_resume(cli, args, e);
     if (args->force)
-        return err_set(e, LATHE_USAGE, "--force: of --resume");
+        return err_set(e, LATHE_USAGE, "--force: it is for a campaign that is resumed\n"
+                       "add --resume CAMPAIGN, or leave --force out");
     for (int i = 0; i < args->options.count; i++)
         if (!strchr(args->options.items[i], '=') || args->options.items[i][0] == '=')
             return err_set(e, LATHE_USAGE,

@@ -94,7 +94,7 @@ static status run_one(struct crowd *w, int index, struct contest_run *run, struc
     run->own_seconds = totals.own_seconds;
     run->seconds = clock_thread_seconds() - start;
     run->end = totals.end;
-    if (s && s != LATHE_INTERRUPTED)
+    if (s && s != LATHE_INTERRUPTED && s != LATHE_USAGE) /* a wrong name or option is wrong on any space */
         err_prefix(e, "%s on %s, seed %llu", strategy->label, space->name, (unsigned long long)seed);
     return s;
 }

@@ -180,6 +180,9 @@ static void nearest(void **state)
     assert_null(nearest_word("frobnicate", names, 6));
     assert_null(nearest_word("", names, 6));
     assert_null(nearest_word("x", NULL, 0));
+    /* one letter is too little, but for its case */
+    assert_string_equal(nearest_word("m", (const char *const[]){"N", "M"}, 2), "M");
+    assert_string_equal(nearest_word("sm_9", (const char *const[]){"sm_89", "sm_90", "sm_90a"}, 3), "sm_90");
     char lots[3000];
     memset(lots, 'q', sizeof lots - 1);
     lots[sizeof lots - 1] = 0;

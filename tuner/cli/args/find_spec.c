@@ -192,6 +192,9 @@ static status not_found(const char *name, const struct text_list *dirs, struct e
                        ", or the name of one in a kernels directory",
                        name);
     const char *dot = strrchr(name, '.');
+    if (!strncmp(name, "replay:", 7))
+        return err_set(e, LATHE_USAGE, "%.300s: a recording is a device, and no specification\n"
+                       "give it as --device %.300s", name, name);
     if (!is_name(name) || (dot && (!strcmp(dot, ".lua") || !strcmp(dot, ".json"))))
         return err_set(e, LATHE_USAGE, "%.300s: no such specification file", name);
     struct text_list names = {0};

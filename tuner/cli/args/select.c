@@ -86,6 +86,7 @@ static void suggest(struct strbuf *b, const struct selection *s, struct query *q
     json_array_foreach((json_t *)campaigns, i, row) {
         json_array_append(problems, json_object_get(row, "problem"));
         json_array_append(devices, json_object_get(row, "device"));
+        json_array_append(devices, json_object_get(row, "device_kind"));
     }
     if (s->kernel && query_sql(q, "SELECT DISTINCT kernels FROM campaign", &rows, &ignored) == LATHE_OK)
         json_array_foreach(json_object_get(rows, "rows"), i, row) {

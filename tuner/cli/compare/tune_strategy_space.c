@@ -22,10 +22,16 @@ static status read_script(struct options_space *s, struct space *any, struct err
 static status unknown_option(const struct options_space *s, const char *given, struct err *e)
 {
     struct strbuf names = {0};
-    for (int i = 0; i < s->ndeclared; i++)
-        sb_addf(&names, "%s%s", i ? ", " : "", s->declared[i].name);
-    err_set(e, LATHE_USAGE, "--values %.200s: %s has the options %s\nexpected NAME=V,V,...", given, s->name,
-            sb_str(&names));
+    const char *words[STRATEGY_OPTIONS_MAX];
+    char *name = mem_printf("%.*s", (int)strcspn(given, "="), given);
+    for (int i = 0; i < s->ndeclared; i++) {
+        words[i] = s->declared[i].name;
+        sb_addf(&names, "%s%s", i ? ", " : "", words[i]);
+    }
+    const char *near = strchr(given, '=') ? nearest_word(name, words, s->ndeclared) : NULL;
+    err_set(e, LATHE_USAGE, "--values %.200s: %s has the options %s%s%s%s\nexpected NAME=V,V,...", given, s->name,
+            sb_str(&names), near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
+    mem_free(name);
     sb_free(&names);
     return LATHE_USAGE;
 }

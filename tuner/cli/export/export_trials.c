@@ -153,9 +153,14 @@ status export_trial_open(struct query *q, int64_t id, const char *db, const char
 {
     json_t *provenance = NULL;
     status s = query_provenance(q, id, &provenance, e);
-    if (s == LATHE_NOTHING)
-        return err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe best` and `lathe show` list trials",
-                       (long long)id, db);
+    if (s == LATHE_NOTHING) {
+        struct strbuf option = {0};
+        select_db_option(&option, db);
+        err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe best%.300s` lists trials", (long long)id,
+                db, sb_str(&option));
+        sb_free(&option);
+        return LATHE_NOTHING;
+    }
     if (s == LATHE_OK)
         s = check_exportable(json_object_get(provenance, "trial"), e);
     if (s == LATHE_OK)

@@ -38,6 +38,12 @@ static double budget_used(const struct campaign_progress *c)
     return seconds > trials || isnan(trials) ? seconds : trials;
 }
 
+/* Three digits, and never an exponent. */
+static void add_rate(struct strbuf *b, double a_minute)
+{
+    sb_addf(b, a_minute < 100 ? "%.3g a minute  " : "%.0f a minute  ", a_minute);
+}
+
 static void pace_line(struct strbuf *b, const struct progress *p, const struct campaign_progress *c)
 {
     double used = budget_used(c);
@@ -50,7 +56,7 @@ static void pace_line(struct strbuf *b, const struct progress *p, const struct c
         sb_add(b, "  ");
     }
     if (c->trials > 0 && c->seconds > 0)
-        sb_addf(b, "%.3g a minute  ", 60 * (double)c->trials / c->seconds);
+        add_rate(b, 60 * (double)c->trials / c->seconds);
     progress_time(b, c);
 }
 

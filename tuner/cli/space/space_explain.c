@@ -21,6 +21,44 @@ static bool has_names(const struct kernel *k, const char *text)
     return true;
 }
 
+/* The first name that no kernel has, and what it is nearest to of all that they have. */
+static const char *near_unknown(const struct problem *p, const struct space_args *args, char **unknown)
+{
+    struct text_list names = {0};
+    for (int i = 0; i < p->nkernels; i++)
+        for (int k = 0; view_wants(&p->kernels[i], args) && k < p->kernels[i].nparams; k++) {
+            MEM_GROW(names.items, names.count, names.cap);
+            names.items[names.count++] = p->kernels[i].params[k].name; /* borrowed */
+        }
+    const char *near = NULL;
+    for (const char *at = args->explain; *at && !*unknown; at += strspn(at, ", ")) {
+        char *name = mem_printf("%.*s", (int)strcspn(at, "=, "), at);
+        bool known = !*name;
+        for (int i = 0; i < names.count; i++)
+            known = known || !strcmp(names.items[i], name);
+        at += strcspn(at, ", ");
+        if (known) {
+            mem_free(name);
+            continue;
+        }
+        near = nearest_word(name, (const char *const *)names.items, names.count);
+        *unknown = name;
+    }
+    mem_free(names.items);
+    return near;
+}
+
+static status no_kernel(const struct problem *p, const struct space_args *args, const char *all, struct err *e)
+{
+    char *unknown = NULL;
+    const char *near = near_unknown(p, args, &unknown);
+    status s = err_set(e, LATHE_USAGE, "--explain: no kernel has %s '%.300s'%s%s%s\ngive --kernel with one of: %.800s",
+                       unknown ? "a parameter" : "all the parameters of", unknown ? unknown : args->explain,
+                       near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", all);
+    mem_free(unknown);
+    return s;
+}
+
 /* The kernel that --explain is about: the one named, or the only one that has all the parameters. */
 static status explained_kernel(const struct problem *p, const struct space_args *args, const struct kernel **out,
                                struct err *e)
@@ -43,9 +81,7 @@ static status explained_kernel(const struct problem *p, const struct space_args 
     if (n == 1) /* no choice: config_from_text says what is wrong with a name */
         *out = last;
     else if (fits == 0)
-        s = err_set(e, LATHE_USAGE,
-                    "--explain: no kernel has all the parameters of '%.300s'\ngive --kernel with one of: %.800s",
-                    args->explain, sb_str(&all));
+        s = no_kernel(p, args, sb_str(&all), e);
     else if (fits > 1)
         s = err_set(e, LATHE_USAGE,
                     "--explain: several kernels have the parameters of '%.300s'\ngive --kernel with one of: %.800s",
