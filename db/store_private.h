@@ -40,7 +40,7 @@
                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                               \
     X(campaign_end, "UPDATE campaign SET state = ?2, note = coalesce(?3, note), ended = ?4, "          \
                     "seconds = ?5 WHERE id = ?1 AND state = 'running'")                                                \
-    X(campaign_drop, "DELETE FROM campaign WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE campaign_id = ?1)")  \
+    X(campaign_drop, "DELETE FROM campaign WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE campaign_id = ?1)") \
     X(campaign_skip, "UPDATE trial SET outcome = 'skipped', reason = ?2, ended = ?3 "                                  \
                      "WHERE campaign_id = ?1 AND outcome = 'in_flight'")                                               \
     X(trial_add, "INSERT INTO trial (campaign_id, number, role, eligible, checked, kernel, source_id, configuration, " \
@@ -91,12 +91,18 @@
                   "WHERE id = ?1 AND outcome = 'in_flight'")                                                           \
     X(energy_set, "UPDATE trial SET energy_mj = ?2 WHERE id = ?1")                                                     \
     X(disqualify, "UPDATE trial SET score_ms = NULL WHERE id = ?1")                                                    \
-    X(rank_set, "UPDATE trial SET final_rank = ?3, behind = NULL WHERE id = ?1 AND campaign_id = ?2")                                 \
+    X(rank_set, "UPDATE trial SET final_rank = ?3, behind = NULL WHERE id = ?1 AND campaign_id = ?2")                  \
     X(ranked_campaign, "SELECT campaign_id FROM trial WHERE id = ?1 AND final_rank IS NOT NULL")                       \
-    X(rescore_finalists, "UPDATE trial SET score_ms = coalesce((SELECT median_ms FROM measurement m "                  \
-                         "WHERE m.trial_id = trial.id AND m.regime = 'cold' ORDER BY m.id DESC LIMIT 1), time_ms) "    \
-                         "WHERE campaign_id = ?1 AND final_rank IS NOT NULL AND score_ms IS NOT NULL "                 \
-                         "AND (SELECT objective FROM campaign WHERE id = ?1) = 'time'")                                \
+    /* the cold median, but above the scores of those placed before: the factor gives the next numbers above them */   \
+    X(rescore_finalists, "UPDATE trial SET score_ms = f.ms FROM (SELECT id, CASE WHEN before >= cold "                 \
+                         "THEN before * (1 + 2.220446049250313e-16 * (final_rank - 1)) ELSE cold END AS ms "           \
+                         "FROM (SELECT id, final_rank, cold, max(cold) OVER (ORDER BY final_rank "                     \
+                         "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before "                                \
+                         "FROM (SELECT id, final_rank, coalesce((SELECT median_ms FROM measurement m "                 \
+                         "WHERE m.trial_id = trial.id AND m.regime = 'cold' "                                          \
+                         "ORDER BY m.id DESC LIMIT 1), time_ms) AS cold FROM trial "                                   \
+                         "WHERE campaign_id = ?1 AND final_rank IS NOT NULL AND score_ms IS NOT NULL))) AS f "         \
+                         "WHERE trial.id = f.id AND (SELECT objective FROM campaign WHERE id = ?1) = 'time'")          \
     /* the factor gives the next number above the last finalist's score */                                             \
     X(rescore_others, "UPDATE trial SET score_ms = max(time_ms, last.ms) "                                             \
                       "FROM (SELECT coalesce((SELECT max(score_ms) FROM trial "                                        \

@@ -2,8 +2,8 @@
  *
  * Fresh inputs; every leader verified on them (final_verify.c). Then rounds: in each, every entry in turn, so that drift
  * meets all alike; first cold bursts, then (on a GPU) the sustained regime. Of several devices each measures every entry, all
- * the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking is by the cold median on
- * the first device; the others' figures are kept beside, and none is ever compared across devices. */
+ * the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking (final_sort.c) is by what
+ * the first device measured; the others' figures are kept beside, and none is ever compared across devices. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -133,26 +133,6 @@ static status store_entry(struct campaign *c, struct entry *x, struct err *e)
     return LATHE_OK;
 }
 
-static int by_figure(const struct leader *x, const struct leader *y, double figure_x, double figure_y)
-{
-    if (x->refused != y->refused) return x->refused ? 1 : -1;
-    if (isfinite(figure_x) != isfinite(figure_y)) return isfinite(figure_x) ? -1 : 1;
-    if (figure_x < figure_y || figure_x > figure_y) return figure_x < figure_y ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int by_cold(const void *a, const void *b)
-{
-    const struct leader *x = ((const struct entry *)a)->leader, *y = ((const struct entry *)b)->leader;
-    return by_figure(x, y, x->cold_ms, y->cold_ms);
-}
-
-static int by_energy(const void *a, const void *b)
-{
-    const struct leader *x = ((const struct entry *)a)->leader, *y = ((const struct entry *)b)->leader;
-    return by_figure(x, y, x->energy_mj, y->energy_mj);
-}
-
 static void tell(struct campaign *c, struct entry *x, int rank)
 {
     struct strbuf text = {0};
@@ -178,8 +158,7 @@ static status rank_all(struct campaign *c, struct entry *entries, int n, int fir
         if (s) return s;
         if (i < first_leader) tell(c, &entries[i], 0);
     }
-    if (n > first_leader) qsort(entries + first_leader, (size_t)(n - first_leader), sizeof *entries,
-                                 energy ? by_energy : by_cold);
+    final_sort(entries + first_leader, n - first_leader, c->request->objective);
     for (int i = first_leader, rank = 1; i < n; i++) {
         struct leader *l = entries[i].leader;
         if (l->refused || !isfinite(energy ? l->energy_mj : l->cold_ms)) continue;

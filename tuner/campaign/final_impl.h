@@ -40,6 +40,9 @@ void final_answers_free(const struct campaign *c, struct answer_of *answers);
 /* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. */
 status final_refuse(struct campaign *c, struct entry *x, struct result *r, struct err *e);
 
+/* final_sort.c: the leaders among the entries, best first. */
+void final_sort(struct entry *list, int n, enum objective o);
+
 /* final_verify.c: every leader among the entries, on the inputs that the devices have now; those that are not right are
  * refused. Where delays are wanted, again with warps that pause at random. */
 status final_verify_all(struct campaign *c, struct entry *entries, int n, struct err *e);

@@ -279,6 +279,17 @@ static void test_final(void **state)
     put_cold(s, t[1], REGIME_COLD, 3.1); /* the latest measurement counts */
     assert_answer(path, scores, "3.5 3.1 3.5 4.0");
 
+    /* placed the other way round, since cold medians so near do not decide: scores keep the places, by the least amount */
+    put_cold(s, t[0], REGIME_COLD, 3.11);
+    assert_ok(store_final_rank(s, campaign, t[0], 1, e));
+    assert_ok(store_final_rank(s, campaign, t[1], 2, e));
+    assert_answer(path, scores, "3.11 3.11 3.11 4.0");
+    assert_answer(path, "SELECT group_concat(id, ' ') FROM (SELECT id FROM trial ORDER BY score_ms)", "1 2 3 4");
+    put_cold(s, t[0], REGIME_COLD, 3.5);
+    assert_ok(store_final_rank(s, campaign, t[1], 1, e));
+    assert_ok(store_final_rank(s, campaign, t[0], 2, e));
+    assert_answer(path, scores, "3.5 3.1 3.5 4.0");
+
     /* the winner is refused on fresh inputs: it may not win any more */
     struct verification v = {
         .done = true, .reference = "fp64", .frobenius = 1e-3, .frobenius_limit = 6e-6, .elements = 32};
