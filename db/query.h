@@ -1,6 +1,6 @@
 /* query.h: every question asked of the database, read-only (the file is opened read-only; one in use is fine).
- * Results are JSON trees whose keys are the documented, stable ones (docs/json.md); the command line prints them as they
- * are for --json, or as tables. New references. */
+ * Results are JSON trees whose keys are the documented, stable ones (docs/json.md); the command line prints them as
+ * they are for --json, or as tables. New references. */
 #ifndef LATHE_DB_QUERY_H
 #define LATHE_DB_QUERY_H
 
@@ -22,8 +22,8 @@ int query_axis_parse(const char *name);         /* "time", "energy", "error"; -1
 
 struct query_filter {
     const char *problem;                /* NULL: any */
-    const char *device;                 /* NULL: any; matches the device's name ("NVIDIA H200"), its kind ("cuda", "host") or
-                                           "cuda:0" */
+    const char *device;                 /* NULL: any; matches the device's name ("NVIDIA H200"), its kind ("cuda",
+                                           "host") or "cuda:0" */
     const char *kernel;                 /* NULL: any */
     const char *const *dims;            /* "M=128", all must hold */
     int ndims;
@@ -39,22 +39,22 @@ struct query_filter {
 };
 
 /* A trial object: id, campaign, number, kernel, configuration {name: value}, text, outcome, reason, role ("candidate",
- * "baseline"), eligible, time_ms, cold_ms, sustained_ms (null if not measured), rank (final place or null), error (relative
- * Frobenius or null), max_abs, mismatches, speedup (over the campaign's first baseline, or null), tflops, gbps,
- * registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, operator (the id of
- * the first problem with its name, tensors, scalars, reference and epilogue: only then do times compare), size {dim: n},
- * device, device_kind, tolerance {limit: value}, inputs, started; seconds has strategy, store and device too, and there are energy_mj
- * and objective: null in a file before version 3. */
+ * "baseline"), eligible, time_ms, cold_ms, sustained_ms (null if not measured), rank (final place or null), error
+ * (relative Frobenius or null), max_abs, mismatches, speedup (over the campaign's first baseline, or null), tflops,
+ * gbps, registers, local_bytes, shared_bytes, occupancy, seconds {compile, load, verify, measure}, problem, operator
+ * (the id of the first problem with its name, tensors, scalars, reference and epilogue: only then do times compare),
+ * size {dim: n}, device, device_kind, tolerance {limit: value}, inputs, started; seconds has strategy, store and device
+ * too, and there are energy_mj and objective: null in a file before version 3. */
 
-/* Verified (outcome ok, eligible, role candidate) trials, best first: those with a final rank in their campaign are ranked
- * by the final's cold_ms, others by time_ms; by energy (energy_mj) those that have it, and in one campaign its finalists
- * first, as the final placed them. One row a (kernel, configuration). An array. */
+/* Verified (outcome ok, eligible, role candidate) trials, best first: those with a final rank in their campaign are
+ * ranked by the final's cold_ms, others by time_ms; by energy (energy_mj) those that have it, and in one campaign its
+ * finalists first, as the final placed them. One row a (kernel, configuration). An array. */
 status query_best(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
 /* The Pareto set of two or three figures (f->axes), by default time_ms and error: the trials of candidates, verified or
- * inaccurate, of which no other of the same operator, size, device and inputs is as low in all of them and lower in one: in
- * the order of the figures (time_ms, energy_mj, error), one operator, size, device and inputs after the other. Those
- * without one of the figures are left out. One row a (kernel, configuration). An array. */
+ * inaccurate, of which no other of the same operator, size, device and inputs is as low in all of them and lower in
+ * one: in the order of the figures (time_ms, energy_mj, error), one operator, size, device and inputs after the other.
+ * Those without one of the figures are left out. One row a (kernel, configuration). An array. */
 status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
 /* What the trials that query_best would list were verified to and on, and what they compute, each once: an array of
@@ -67,20 +67,20 @@ status query_conditions(struct query *q, const struct query_filter *f, json_t **
 status query_campaigns(struct query *q, json_t **out, struct err *e);
 
 /* One campaign: the same keys, and baselines [trial], outcomes {name: count}, reasons [{outcome, reason, count}], pace
- * (null before version 3) {trials_per_minute and device_share of the search, phases {setup, baselines, search, final} and
- * stages {strategy, compile, load, verify, measure, store, device} in seconds, stages those of candidates; samples of all
- * trials, and how many of them were throttled (null: not known)}, drift [{trial,
- * kernel, phase, count, first_ms, least, most, last}] (of a baseline timed again; shares of its first time), trials [trial]
- * in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
+ * (null before version 3) {trials_per_minute and device_share of the search, phases {setup, baselines, search, final}
+ * and stages {strategy, compile, load, verify, measure, store, device} in seconds, stages those of candidates; samples
+ * of all trials, and how many of them were throttled (null: not known)}, drift [{trial,
+ * kernel, phase, count, first_ms, least, most, last}] (of a baseline timed again; shares of its first time), trials
+ * [trial] in the order proposed. id 0: the newest. LATHE_NOTHING if absent. */
 status query_campaign(struct query *q, int64_t id, json_t **out, struct err *e);
-/* The newest campaign that was measured here, not imported or replayed; one that failed before its first trial only where
- * there is no other. LATHE_NOTHING: there is none. */
+/* The newest campaign that was measured here, not imported or replayed; one that failed before its first trial only
+ * where there is no other. LATHE_NOTHING: there is none. */
 status query_newest(struct query *q, int64_t *id, struct err *e);
 /* The same, but `trials` is how many: a campaign may have a million. */
 status query_campaign_summary(struct query *q, int64_t id, json_t **out, struct err *e);
 
-/* The same, and last: its last so many trials, in the order proposed; falls: [number, ms] of each trial that was the best
- * when it ended, of those that may win (none in a campaign for energy). */
+/* The same, and last: its last so many trials, in the order proposed; falls: [number, ms] of each trial that was the
+ * best when it ended, of those that may win (none in a campaign for energy). */
 status query_campaign_last(struct query *q, int64_t id, int last, json_t **out, struct err *e);
 
 /* A campaign for a report. */
@@ -92,22 +92,23 @@ struct query_report {
  * keys. LATHE_NOTHING if absent. */
 status query_report(struct query *q, const struct query_report *wanted, json_t **out, struct err *e);
 
-/* What a trial is compared with: those of a campaign and kernel that have one of these configurations (an array of canonical
- * texts). */
+/* What a trial is compared with: those of a campaign and kernel that have one of these configurations (an array of
+ * canonical texts). */
 struct query_neighbours {
     int64_t campaign;
     const char *kernel;
     const json_t *configurations;
 };
-/* flops and bytes (of the campaign; null: not known), trials [{trial, text, outcome, time_ms}] in the order proposed. */
+/* flops and bytes (of the campaign; null: not known), trials [{trial, text, outcome, time_ms}] in the order
+ * proposed. */
 status query_neighbours(struct query *q, const struct query_neighbours *asked, json_t **out, struct err *e);
 
-/* What an export needs of a trial: trial (object above), spec (the specification's JSON), target (target_to_json's), driver, toolchain,
- * tool_version, baselines [trial], samples. */
+/* What an export needs of a trial: trial (object above), spec (the specification's JSON), target (target_to_json's),
+ * driver, toolchain, tool_version, baselines [trial], samples. */
 status query_provenance(struct query *q, int64_t trial, json_t **out, struct err *e);
 
-/* The best verified candidates of kernels of these names, in campaigns of whatever problem, size and device; of what was
- * imported none, since nothing of it was verified. */
+/* The best verified candidates of kernels of these names, in campaigns of whatever problem, size and device; of what
+ * was imported none, since nothing of it was verified. */
 struct query_earlier {
     const char *const *kernels;
     int nkernels;
@@ -126,7 +127,8 @@ status query_earlier(struct query *q, const struct query_earlier *wanted, json_t
 status query_resumption(struct query *q, int64_t id, json_t **out, struct err *e);
 
 /* What was exported into the database for liblathe, byte for byte, at an address that is a multiple of 16; mem_free it.
- * problem: its name; NULL: the only one. LATHE_NOTHING: there is none, or there are several, and the message says which. */
+ * problem: its name; NULL: the only one. LATHE_NOTHING: there is none, or there are several, and the message says
+ * which. */
 status query_bundle(struct query *q, const char *problem, char **data, size_t *len, struct err *e);
 
 /* Any SELECT (or WITH, EXPLAIN, PRAGMA table_info): {"columns": [..], "rows": [[..]]}. A statement that would write is

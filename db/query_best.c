@@ -3,8 +3,8 @@
  * For the best, trials are walked in the order of an index that holds the ranking (trial.score_ms: see store_write.c),
  * ties by the trial's own time and then by id, so the order is total and the same each time. The walk ends as soon as
  * enough distinct configurations were met: the first meeting is a configuration's best trial. The index has the best
- * STORE_LEADERS of each campaign and kernel, and more by chance: a walk that has met so many of one of them and wants more
- * may miss others, so that all trials are walked instead.
+ * STORE_LEADERS of each campaign and kernel, and more by chance: a walk that has met so many of one of them and wants
+ * more may miss others, so that all trials are walked instead.
  *
  * For a front, the trials of an operator, size, device and class of inputs are walked in the order of its first figure
  * (from the fastest): one is on it if none before it that is on it has all other figures as low. */
@@ -23,7 +23,8 @@ enum { KERNEL_COLUMN = 6, CAMPAIGN_COLUMN = LISTING_KEY };
 /* Whether none of the trials of a campaign and kernel is marked as behind. */
 static status group_is_whole(struct query *q, int64_t campaign, const char *kernel, bool *whole, struct err *e)
 {
-    static const char text[] = "SELECT 1 FROM trial WHERE campaign_id = ?1 AND kernel = ?2 AND behind IS NOT NULL LIMIT 1";
+    static const char text[] =
+        "SELECT 1 FROM trial WHERE campaign_id = ?1 AND kernel = ?2 AND behind IS NOT NULL LIMIT 1";
     sqlite3_stmt *st = NULL;
     bool row = true;
     status s = sql_prepare(&q->sql, text, &st, e);
@@ -36,7 +37,8 @@ static status group_is_whole(struct query *q, int64_t campaign, const char *kern
     return s;
 }
 
-/* After a leader was met: the last of its campaign and kernel that is sure to be the next? groups: how many were met. */
+/* After a leader was met: the last of its campaign and kernel that is sure to be the next? groups: how many were
+ * met. */
 static status count_leader(struct rows *r, json_t *groups, bool *last, struct err *e)
 {
     int64_t campaign = sqlite3_column_int64(r->st, CAMPAIGN_COLUMN);
@@ -229,8 +231,9 @@ static status front_body(struct query *q, const void *args, json_t **out, struct
     struct strbuf columns = {0}, condition = {0}, order = {0};
     sb_add(&columns, "t.id, c.problem_id, c.device_id, c.size, '', c.inputs, t.kernel, t.configuration, "
                      "json_array(operator(c.problem_id), c.size, r.device, c.inputs) AS compared");
-    sb_add(&condition, "t.role = 'candidate' AND t.time_ms IS NOT NULL AND (t.outcome = 'inaccurate' OR t.outcome = 'ok' "
-                       "AND (t.score_ms IS NOT NULL OR t.eligible = 0))");
+    sb_add(&condition,
+           "t.role = 'candidate' AND t.time_ms IS NOT NULL AND (t.outcome = 'inaccurate' OR t.outcome = 'ok' "
+           "AND (t.score_ms IS NOT NULL OR t.eligible = 0))");
     sb_add(&order, "compared");
     for (int a = 0; a < QUERY_AXIS_COUNT; a++) {
         if (!(axes & 1u << a))

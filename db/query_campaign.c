@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plain keys of a campaign, in the order of this list; then ids, from which the rest is made: of its best trial, by an
- * index and the condition that it needs (the two %s), and of its baseline.
+/* The plain keys of a campaign, in the order of this list; then ids, from which the rest is made: of its best trial, by
+ * an index and the condition that it needs (the two %s), and of its baseline.
  * A campaign that has not ended has lasted until its last trial ended. */
 static const char SELECT_CAMPAIGN[] =
     "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, d.kind AS device_kind, s.name AS strategy, "
@@ -241,7 +241,8 @@ static status add_last(struct query *q, int64_t id, int last, json_t *campaign, 
     status s = sql_prepare(&q->sql, sql, &st, e);
     if (!s)
         s = sql_bind(&q->sql, st, SQL_VALUES(sql_int(id), sql_int(last)), e);
-    while (!s && !(s = query_step(q, st, &row, e)) && row && !(s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e)))
+    while (!s && !(s = query_step(q, st, &row, e)) && row &&
+           !(s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e)))
         json_array_append_new(list, trial);
     sqlite3_finalize(st);
     json_object_set_new(campaign, "last", list);
@@ -250,10 +251,12 @@ static status add_last(struct query *q, int64_t id, int last, json_t *campaign, 
 
 static status add_falls(struct query *q, int64_t id, json_t *campaign, struct err *e)
 {
-    static const char sql[] = "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
-                              "ORDER BY number";
-    static const char sql_3[] = "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
-                                "AND (SELECT objective FROM campaign WHERE id = ?1) = 'time' ORDER BY number";
+    static const char sql[] =
+        "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
+        "ORDER BY number";
+    static const char sql_3[] =
+        "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
+        "AND (SELECT objective FROM campaign WHERE id = ?1) = 'time' ORDER BY number";
     sqlite3_stmt *st = NULL;
     bool row;
     double best = HUGE_VAL;

@@ -162,8 +162,9 @@ static status visit_rows(struct rows *r, const struct query_filter *f, const str
     return s;
 }
 
-/* Leaders first, and mostly last: they are few, and an index has them in order. Where they do not say it, all trials are
- * looked at, of which SQLite keeps the first so many: to sort a million rows of which a hundred are wanted takes longer. */
+/* Leaders first, and mostly last: they are few, and an index has them in order. Where they do not say it, all trials
+ * are looked at, of which SQLite keeps the first so many: to sort a million rows of which a hundred are wanted takes
+ * longer. */
 status query_visit(struct query *q, const struct query_filter *f, const struct listing *l, json_t **out,
                    struct err *e)
 {

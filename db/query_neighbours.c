@@ -24,10 +24,12 @@ static status add_rows(struct query *q, const struct query_neighbours *asked, js
     json_dump_callback(asked->configurations, append, &texts, JSON_COMPACT);
     status s = sql_prepare(&q->sql, SELECT_NEIGHBOURS, &st, e);
     if (!s)
-        s = sql_bind(&q->sql, st, SQL_VALUES(sql_int(asked->campaign), sql_text(asked->kernel), sql_text(sb_str(&texts))), e);
+        s = sql_bind(&q->sql, st,
+                     SQL_VALUES(sql_int(asked->campaign), sql_text(asked->kernel), sql_text(sb_str(&texts))), e);
     while (!s && !(s = query_step(q, st, &row, e)) && row)
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "trial", query_column(st, 0), "text", query_column(st, 1),
-                                              "outcome", query_column(st, 2), "time_ms", query_column(st, 3)));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "trial", query_column(st, 0), "text",
+                                              query_column(st, 1), "outcome", query_column(st, 2), "time_ms",
+                                              query_column(st, 3)));
     sqlite3_finalize(st);
     sb_free(&texts);
     return s;

@@ -17,7 +17,7 @@
     X(campaign_ids, "SELECT id FROM campaign ORDER BY id")                                                             \
     X(campaign_find, "SELECT id FROM campaign WHERE ?1 = 0 OR id = ?1 ORDER BY state = 'failed' AND NOT EXISTS "    \
                      "(SELECT 1 FROM trial t WHERE t.campaign_id = campaign.id), id DESC LIMIT 1")                     \
-    X(campaign_measured, "SELECT c.id FROM campaign c JOIN device d ON d.id = c.device_id WHERE " QUERY_MEASURED         \
+    X(campaign_measured, "SELECT c.id FROM campaign c JOIN device d ON d.id = c.device_id WHERE " QUERY_MEASURED       \
                          " ORDER BY c.state = 'failed' AND NOT EXISTS (SELECT 1 FROM trial t WHERE t.campaign_id = "   \
                          "c.id), c.id DESC LIMIT 1")                                                                   \
     X(campaign, NULL) /* query_campaign.c */                                                                           \
@@ -114,13 +114,13 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
 /* {dim: n} of a campaign. */
 status query_size(struct query *q, int64_t campaign, json_t **out, struct err *e);
 
-/* Trials by score. A file of SINCE_LEADERS or later has indexes of those that may be among the STORE_LEADERS best of their
- * campaign and kernel alone (trial.behind: db/store_leaders.c), an older one of all. */
+/* Trials by score. A file of SINCE_LEADERS or later has indexes of those that may be among the STORE_LEADERS best of
+ * their campaign and kernel alone (trial.behind: db/store_leaders.c), an older one of all. */
 enum { SINCE_LEADERS = 5 };
 #define QUERY_SCORED "t.score_ms IS NOT NULL"
 #define QUERY_BY_SCORE "t.score_ms, t.time_ms, t.id"
-/* What stands behind "FROM trial t" to walk the index, of one campaign or of all, and the condition that it needs. The index
- * is named so that the plan does not depend on statistics. */
+/* What stands behind "FROM trial t" to walk the index, of one campaign or of all, and the condition that it needs. The
+ * index is named so that the plan does not depend on statistics. */
 const char *query_leaders_index(const struct query *q, bool one_campaign);
 const char *query_leaders_condition(const struct query *q);
 
@@ -137,7 +137,8 @@ struct rows {
 /* A question about the trials that pass a filter: of trial t, campaign c and what is joined to them (query_list.c). */
 struct listing {
     const char *columns, *joins, *condition, *order;
-    enum { ANY_ORDER, BY_SCORE, FIRST_BY_SCORE } by_score; /* condition and order are QUERY_SCORED and QUERY_BY_SCORE; FIRST: a
+    enum { ANY_ORDER, BY_SCORE, FIRST_BY_SCORE } by_score; /* condition and order are QUERY_SCORED and QUERY_BY_SCORE;
+                                                              FIRST: a
                                    campaign's and kernel's best says all of them */
     status (*visit)(struct rows *r, json_t *list, struct err *e); /* all rows */
 };

@@ -132,7 +132,8 @@ static status add_pace(struct query *q, int64_t id, json_t *campaign, struct err
 static status report_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
     const struct query_report *wanted = args;
-    struct builder b = {.q = q, .sample_limit = wanted->samples, .columns = json_object(), .regimes = report_names_new()};
+    struct builder b = {
+        .q = q, .sample_limit = wanted->samples, .columns = json_object(), .regimes = report_names_new()};
     json_t *campaign = NULL, *texts = json_object();
     for (int i = 0; i < NTEXTS; i++)
         b.texts[i] = report_names_new();

@@ -66,7 +66,8 @@ status report_add_verifications(struct builder *b, struct err *e)
 }
 
 struct measured {
-    json_t *columns;            /* of measurements: trial (a row), regime (a place), the keys, samples (how many are there) */
+    json_t *columns;            /* of measurements: trial (a row), regime (a place), the keys, samples (how many are
+                                   there) */
     json_t **samples;           /* one a measurement; NULL: none is there */
     struct row *rows;           /* by measurement's id, which is the order of reading */
     int n, cap;

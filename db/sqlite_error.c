@@ -57,9 +57,9 @@ status sql_check_file(const char *path, struct err *e)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return errno == ENOENT || errno == ENOTDIR ? LATHE_OK
-                                                   : err_set(e, LATHE_STORE, "%s: cannot open: %s: give --db another file",
-                                                             path, strerror(errno));
+        return errno == ENOENT || errno == ENOTDIR
+                   ? LATHE_OK
+                   : err_set(e, LATHE_STORE, "%s: cannot open: %s: give --db another file", path, strerror(errno));
     if (S_ISDIR(st.st_mode) || file_check_regular(path, "a database file: give --db another file", e) == LATHE_OK)
         return LATHE_OK;
     if (e)

@@ -14,8 +14,8 @@
 enum {
     SCHEMA_VERSION = 5,                 /* PRAGMA user_version this program writes and reads */
     APPLICATION_ID = 0x4c617468,        /* "Lath" */
-    /* So many of a campaign and kernel, the best, are never marked as trial.behind. A file's marks are made by it, so it
-     * changes with the schema only (schema_5.sql has it too). */
+    /* So many of a campaign and kernel, the best, are never marked as trial.behind. A file's marks are made by it, so
+     * it changes with the schema only (schema_5.sql has it too). */
     STORE_LEADERS = 64,
 };
 
@@ -46,7 +46,10 @@ static inline struct sql_value sql_null(void) { return (struct sql_value){.kind 
 static inline struct sql_value sql_int(int64_t i) { return (struct sql_value){.kind = SQL_INT, .i = i}; }
 static inline struct sql_value sql_real(double f) { return (struct sql_value){.kind = SQL_REAL, .f = f}; }
 static inline struct sql_value sql_text(const char *s) { return (struct sql_value){.kind = SQL_TEXT, .s = s}; }
-static inline struct sql_value sql_blob(const void *data, size_t len) { return (struct sql_value){.kind = SQL_BLOB, .blob = {data, len}}; }
+static inline struct sql_value sql_blob(const void *data, size_t len)
+{
+    return (struct sql_value){.kind = SQL_BLOB, .blob = {data, len}};
+}
 static inline struct sql_value sql_unsigned(uint64_t u) { return (struct sql_value){.kind = SQL_UNSIGNED, .u = u}; }
 
 /* The two arguments (values, count) of the calls below: SQL_VALUES(sql_int(1), sql_text("x")). */
@@ -59,8 +62,8 @@ static inline struct sql_value sql_unsigned(uint64_t u) { return (struct sql_val
 status sql_open(struct sql *c, const char *path, int flags, bool immutable, double busy_seconds, struct err *e);
 void sql_close(struct sql *c);          /* of a zeroed struct: nothing */
 
-/* Whose file it is, in one read: LATHE_STORE if not SQLite, another program's, of a newer schema, or damaged. *version is 0 for
- * an empty file. */
+/* Whose file it is, in one read: LATHE_STORE if not SQLite, another program's, of a newer schema, or damaged. *version
+ * is 0 for an empty file. */
 status sql_identify(const struct sql *c, int *version, struct err *e);
 
 /* The message for the connection's last error. doing: "recording trial 7". Returns e->code. */

@@ -99,22 +99,23 @@ struct trial_record {
     const struct value *slots;          /* complete for this configuration */
     const config_choice *choice;
     const char *image_key;              /* "" if it has none */
-    const char *started;                /* of one that was not run here, ISO 8601, "" where that is not known; NULL: now */
+    const char *started;                /* of one that was not run here, ISO 8601, "" where that is not known; NULL:
+                                           now */
 };
 /* Records the trial as in flight. */
 status store_trial_begin(struct store *s, const struct trial_record *t, int64_t *id, struct err *e);
 /* Its outcome, time, resources, stages, verification, samples, telemetry. */
 status store_trial_end(struct store *s, int64_t id, const struct result *r, struct err *e);
 
-/* The final's measurements of a trial: one call a regime and device (by its position), those that its place follows from
- * last; the verification of the final; its place (1 = winner). */
-status store_measurement(struct store *s, int64_t trial, int position, const struct samples *m, const struct telemetry *t,
-                         struct err *e);
+/* The final's measurements of a trial: one call a regime and device (by its position), those that its place follows
+ * from last; the verification of the final; its place (1 = winner). */
+status store_measurement(struct store *s, int64_t trial, int position, const struct samples *m,
+                         const struct telemetry *t, struct err *e);
 status store_verification(struct store *s, int64_t trial, const struct verification *v, struct err *e);
 status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int rank, struct err *e);
 
-/* A baseline's trial timed once more in the course of the campaign, on its device at this position. regime: TRIAL during the search, COLD and SUSTAINED
- * in a round of the final. */
+/* A baseline's trial timed once more in the course of the campaign, on its device at this position. regime: TRIAL
+ * during the search, COLD and SUSTAINED in a round of the final. */
 status store_drift(struct store *s, int64_t campaign, int64_t trial, int position, const struct samples *m,
                    const struct telemetry *t, struct err *e);
 

@@ -129,17 +129,17 @@ static status add_campaign(struct store *s, const struct campaign_record *c, con
     process_identity(&coordinator);
     tolerance_json(&c->problem->tolerance, &tolerance);
     int64_t space = c->space_size > INT64_MAX ? INT64_MAX : (int64_t)c->space_size;
-    st = store_run(s, STATEMENT_campaign_add, doing,
-                   SQL_VALUES(sql_int(problem), sql_int(device), sql_int(strategy), sql_text(sb_str(&size)),
-                              sql_real(flops), sql_real(bytes), sql_text(or_empty(c->strategy_options)),
-                              sql_text(or_empty(c->kernels)), sql_unsigned(c->seed),
-                              c->budget_trials > 0 ? sql_int(c->budget_trials) : sql_null(),
-                              c->budget_seconds > 0 ? sql_real(c->budget_seconds) : sql_null(), sql_int(space),
-                              sql_text(or_empty(c->tool_version)), sql_text(or_empty(c->command_line)),
-                              sql_text(sb_str(&environment)), sql_text(sb_str(&tolerance)),
-                              sql_text(inputs_name(c->inputs)), sql_text(sb_str(&restrictions)), sql_text(now), sql_text(c->request),
-                              sql_text(sb_str(&coordinator)), sql_text(objective_name(c->objective))),
-                   e);
+    st = store_run(
+        s, STATEMENT_campaign_add, doing,
+        SQL_VALUES(sql_int(problem), sql_int(device), sql_int(strategy), sql_text(sb_str(&size)), sql_real(flops),
+                   sql_real(bytes), sql_text(or_empty(c->strategy_options)), sql_text(or_empty(c->kernels)),
+                   sql_unsigned(c->seed), c->budget_trials > 0 ? sql_int(c->budget_trials) : sql_null(),
+                   c->budget_seconds > 0 ? sql_real(c->budget_seconds) : sql_null(), sql_int(space),
+                   sql_text(or_empty(c->tool_version)), sql_text(or_empty(c->command_line)),
+                   sql_text(sb_str(&environment)), sql_text(sb_str(&tolerance)), sql_text(inputs_name(c->inputs)),
+                   sql_text(sb_str(&restrictions)), sql_text(now), sql_text(c->request), sql_text(sb_str(&coordinator)),
+                   sql_text(objective_name(c->objective))),
+        e);
     if (!st)
         *id = sqlite3_last_insert_rowid(s->sql.db);
     sb_free(&size);

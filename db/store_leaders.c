@@ -1,11 +1,11 @@
 /* store_leaders.c: which trials may be among the best of their campaign and kernel: the marks trial.behind.
  *
- * Invariant: of the trials of a campaign and kernel that have a score, the STORE_LEADERS best by (score_ms, time_ms, id) are
- * not marked, and neither is one of the final. So what asks for no more than that walks the indexes of those not marked
- * (schema_5.sql), which get k ln(n / k) entries of n trials that come in no order, and writing a trial costs the same
- * whatever the campaign's size. Why it holds: a trial is marked when it ends and k others of its group are better; a
- * final moves only its own trials, which are not marked, before all others, and leaves the order of those; after
- * anything else that takes a score away or lowers a place, store_leaders_settle looks at the whole campaign.
+ * Invariant: of the trials of a campaign and kernel that have a score, the STORE_LEADERS best by (score_ms, time_ms,
+ * id) are not marked, and neither is one of the final. So what asks for no more than that walks the indexes of those
+ * not marked (schema_5.sql), which get k ln(n / k) entries of n trials that come in no order, and writing a trial costs
+ * the same whatever the campaign's size. Why it holds: a trial is marked when it ends and k others of its group are
+ * better; a final moves only its own trials, which are not marked, before all others, and leaves the order of those;
+ * after anything else that takes a score away or lowers a place, store_leaders_settle looks at the whole campaign.
  *
  * The scores of the best are kept in memory, of the groups that trials ended in. */
 #include "base/mem.h"
@@ -80,7 +80,8 @@ static bool enter(struct leaders *l, double score)
     return true;
 }
 
-status store_leaders_place(struct store *s, int64_t trial, const struct result *r, struct sql_value *behind, struct err *e)
+status store_leaders_place(struct store *s, int64_t trial, const struct result *r, struct sql_value *behind,
+                           struct err *e)
 {
     sqlite3_stmt *st;
     bool row = false;
@@ -106,8 +107,8 @@ status store_leaders_place(struct store *s, int64_t trial, const struct result *
 status store_leaders_settle(struct store *s, int64_t campaign, struct err *e)
 {
     store_leaders_forget(s);
-    return store_run(s, STATEMENT_leaders_settle, "ranking the trials", SQL_VALUES(sql_int(campaign), sql_int(STORE_LEADERS)),
-                     e);
+    return store_run(s, STATEMENT_leaders_settle, "ranking the trials",
+                     SQL_VALUES(sql_int(campaign), sql_int(STORE_LEADERS)), e);
 }
 
 status store_leaders_settle_with(struct store *s, int64_t trial, struct err *e)

@@ -64,9 +64,9 @@
                       "ORDER BY score_ms, time_ms, id) AS place FROM trial WHERE campaign_id = ?1 "                    \
                       "AND score_ms IS NOT NULL) WHERE place <= ?2)")                                                  \
     X(measurement_add, "INSERT INTO measurement (trial_id, regime, median_ms, low_ms, high_ms, count, sm_mhz, "        \
-                       "mem_mhz, power_w, temperature_c, throttle_reasons, taken, batch, graph, throttled, sm_mhz_low, " \
-                       "energy_mj, energy_launches, device_position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, " \
-                       "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "                                                      \
+                       "mem_mhz, power_w, temperature_c, throttle_reasons, taken, batch, graph, throttled, "           \
+                       "sm_mhz_low, energy_mj, energy_launches, device_position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "     \
+                       "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "                                     \
                        "coalesce(?19, (SELECT device_position FROM trial WHERE id = ?1)))")                            \
     X(sample_add, "INSERT INTO sample (measurement_id, number, ms, throttled) VALUES (?1, ?2, ?3, ?4)")                \
     X(verification_add, "INSERT INTO verification (trial_id, phase, reference, seed, max_abs, max_rel, frobenius, "    \
@@ -132,8 +132,8 @@ struct store {
     bool together;                      /* between store_together_begin and _end: one transaction is open */
 };
 
-/* Seconds since the campaign that was begun or resumed here began, what it took before it was resumed included; NaN: none
- * was. By a clock that is never set. */
+/* Seconds since the campaign that was begun or resumed here began, what it took before it was resumed included; NaN:
+ * none was. By a clock that is never set. */
 double store_elapsed(const struct store *s);
 /* The statement, prepared and not begun; the caller resets it. */
 status store_statement(struct store *s, enum statement which, sqlite3_stmt **out, struct err *e);
@@ -147,7 +147,8 @@ status store_intern(struct store *s, enum statement find, enum statement add, co
                     const struct sql_value *v, int n, int nkey, int64_t *id, struct err *e);
 
 /* What trial.behind shall be of a trial that ends as `r`, before it is written: 1 or NULL. */
-status store_leaders_place(struct store *s, int64_t trial, const struct result *r, struct sql_value *behind, struct err *e);
+status store_leaders_place(struct store *s, int64_t trial, const struct result *r, struct sql_value *behind,
+                           struct err *e);
 /* Takes marks away where they are not right any more, after scores changed other than by a trial's end: of the whole
  * campaign; or of the one that a trial is of. */
 status store_leaders_settle(struct store *s, int64_t campaign, struct err *e);

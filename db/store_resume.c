@@ -142,6 +142,6 @@ status store_trial_again(struct store *s, int64_t id, int attempts, struct err *
 
 status store_trial_runs(struct store *s, int64_t id, int position, struct err *e)
 {
-    return change_trial(s, STATEMENT_trial_runs, "recording that a trial runs", SQL_VALUES(sql_int(id), sql_int(position)),
-                        e);
+    return change_trial(s, STATEMENT_trial_runs, "recording that a trial runs",
+                        SQL_VALUES(sql_int(id), sql_int(position)), e);
 }

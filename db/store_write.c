@@ -246,8 +246,8 @@ static status rescore_if_ranked(struct store *s, int64_t trial, struct err *e)
     return st || !ranked ? st : rescore(s, campaign, e);
 }
 
-status store_measurement(struct store *s, int64_t trial, int position, const struct samples *m, const struct telemetry *t,
-                         struct err *e)
+status store_measurement(struct store *s, int64_t trial, int position, const struct samples *m,
+                         const struct telemetry *t, struct err *e)
 {
     static const char doing[] = "recording a measurement";
     status st = store_begin(s, doing, e);

@@ -1,5 +1,6 @@
-/* main.c: a program of its own that uses an export of kernels/linear, by CUDA's driver alone: it opens the export, launches
- * it at a few sizes, and compares every element with a plain loop in double. Exit code 0: all right. See README.md. */
+/* main.c: a program of its own that uses an export of kernels/linear, by CUDA's driver alone: it opens the export,
+ * launches it at a few sizes, and compares every element with a plain loop in double. Exit code 0: all right. See
+ * README.md. */
 #include "gemm.h"
 
 #include <math.h>

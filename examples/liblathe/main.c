@@ -1,5 +1,5 @@
-/* main.c: a program of its own that uses kernels/linear by liblathe: it opens what was exported, launches it at a few sizes,
- * and compares every element with a plain loop in double. Exit code 0: all right. See README.md. */
+/* main.c: a program of its own that uses kernels/linear by liblathe: it opens what was exported, launches it at a few
+ * sizes, and compares every element with a plain loop in double. Exit code 0: all right. See README.md. */
 #include "lathe.h"
 
 #include <cuda.h>
@@ -89,7 +89,8 @@ int main(int argc, char **argv)
     must(cuDeviceGet(&device, 0), "cuDeviceGet");
     must(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
     must(cuCtxSetCurrent(context), "cuCtxSetCurrent");
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) bad += check(linear, sizes[i][0], sizes[i][1], sizes[i][2]);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        bad += check(linear, sizes[i][0], sizes[i][1], sizes[i][2]);
     lathe_close(linear);
     cuDevicePrimaryCtxRelease(device);
     puts(bad ? "FAIL" : "PASS");

@@ -1,5 +1,5 @@
-/* main.c: softmax of rows by an export of this folder's kernel, through CUDA's driver alone (docs/tutorial.md). Every element
- * is compared with a plain loop in double. Exit code 0: all right. */
+/* main.c: softmax of rows by an export of this folder's kernel, through CUDA's driver alone (docs/tutorial.md). Every
+ * element is compared with a plain loop in double. Exit code 0: all right. */
 #include "softmax.h"
 
 #include <math.h>
@@ -48,7 +48,8 @@ static size_t check(const struct softmax *softmax, int64_t M, int64_t N)
     must(cuCtxSynchronize(), "cuCtxSynchronize");
     must(cuMemcpyDtoH(Y, y, bytes), "cuMemcpyDtoH");
     const size_t bad = differing(X, Y, M, N);
-    printf("M=%lld N=%lld: %s: %s\n", (long long)M, (long long)N, bad ? "WRONG" : "right", softmax_choice(softmax, M, N));
+    printf("M=%lld N=%lld: %s: %s\n", (long long)M, (long long)N, bad ? "WRONG" : "right",
+           softmax_choice(softmax, M, N));
     cuMemFree(x), cuMemFree(y), cuMemFree(workspace);
     free(X), free(Y);
     return bad;

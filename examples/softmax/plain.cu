@@ -1,5 +1,5 @@
-// plain.cu: softmax as one writes it first: a block of 256 threads a row, one pass for the maximum, one for the sum, one
-// that writes.
+// plain.cu: softmax as one writes it first: a block of 256 threads a row, one pass for the maximum, one for the sum,
+// one that writes.
 
 // X, Y [M, N]
 extern "C" __global__ void softmax_plain(const float *X, float *Y, int M, int N) {

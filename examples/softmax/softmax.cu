@@ -1,8 +1,8 @@
 // softmax.cu: Y = softmax of each row of X. LANES threads share a row, ROWS rows are a block.
 //
-// Between reading and writing a row is held in registers (HELD vectors a thread: it is read once), in shared memory (read
-// once, any N that fits) or nowhere (read again, from cache). SUM == online finds maximum and sum in one pass, scaling the
-// sum anew when the maximum grows (M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax",
+// Between reading and writing a row is held in registers (HELD vectors a thread: it is read once), in shared memory
+// (read once, any N that fits) or nowhere (read again, from cache). SUM == online finds maximum and sum in one pass,
+// scaling the sum anew when the maximum grows (M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax",
 // arXiv:1805.02867). Any M; N must be a multiple of VEC.
 #include "lathe.cuh"
 
@@ -36,7 +36,8 @@ __device__ __forceinline__ Part join(Part a, Part b) {
 __device__ __forceinline__ Part join_row(Part mine, Part *parts) {
 #pragma unroll
     for (int apart = WIDTH / 2; apart > 0; apart /= 2) {
-        const Part other = {__shfl_xor_sync(0xffffffffu, mine.most, apart), __shfl_xor_sync(0xffffffffu, mine.sum, apart)};
+        const Part other = {__shfl_xor_sync(0xffffffffu, mine.most, apart),
+                            __shfl_xor_sync(0xffffffffu, mine.sum, apart)};
         mine = join(mine, other);
     }
     if (WARPS == 1)

@@ -1,11 +1,12 @@
-// use.cu: calls the launcher of an exported winner.cu (docs/tutorial.md). Build: nvcc -std=c++17 use.cu winner.cu -o use
+// use.cu: calls the launcher of an exported winner.cu (docs/tutorial.md).
+// Build: nvcc -std=c++17 use.cu winner.cu -o use
 #include <cuda_runtime.h>
 #include <stdint.h>
 #include <stdio.h>
 
 extern "C" size_t lathe_softmax_workspace(int64_t M, int64_t N);
-extern "C" cudaError_t lathe_softmax(const float *X, float *Y, int64_t M, int64_t N, void *workspace, size_t workspace_bytes,
-                                     cudaStream_t stream);
+extern "C" cudaError_t lathe_softmax(const float *X, float *Y, int64_t M, int64_t N, void *workspace,
+                                     size_t workspace_bytes, cudaStream_t stream);
 
 int main() {
     const int64_t M = 64, N = 1000;

@@ -1,12 +1,13 @@
 // delays.cuh: stands before a kernel's text when lathe looks for races on a GPU. Warps pause for a random while around
-// __syncthreads(), at LATHE_DELAY() (lathe.cuh, hopper.cuh: after waiting for a copy or for other warps, after telling them
-// something), and blocks where they ask which one they are. An order that nothing enforces is then not kept by luck: a read
-// that needs a barrier comes before the write, a stage that was given back early is overwritten.
-// Noise injection; see O. Edelstein et al., "Multithreaded Java program test generation", IBM Systems Journal 41 (2002).
+// __syncthreads(), at LATHE_DELAY() (lathe.cuh, hopper.cuh: after waiting for a copy or for other warps, after telling
+// them something), and blocks where they ask which one they are. An order that nothing enforces is then not kept by
+// luck: a read that needs a barrier comes before the write, a stage that was given back early is overwritten.
+// Noise injection; see O. Edelstein et al., "Multithreaded Java program test generation", IBM Systems Journal 41
+// (2002).
 //
-// All lanes of a warp pause alike, so what needs them together finds them together. A pause is the exception: once in four
-// times up to 2 us, once in 256 up to 32 us, blocks every other time up to 16 us. So a launch takes tens of milliseconds at
-// most where it has some thousand barriers.
+// All lanes of a warp pause alike, so what needs them together finds them together. A pause is the exception: once in
+// four times up to 2 us, once in 256 up to 32 us, blocks every other time up to 16 us. So a launch takes tens of
+// milliseconds at most where it has some thousand barriers.
 #define LATHE_DELAYS 1
 #if !LATHE_HOST
 __device__ __forceinline__ unsigned lathe_delay_mix(unsigned x) {

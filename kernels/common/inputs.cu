@@ -1,6 +1,6 @@
 // inputs.cu: inputs of other kinds than a specification's fills, on which a kernel that is right on those may be wrong
-// (docs/method.md), and what results on them are measured by. Compiled behind verify.cu; LATHE_INPUTS_name is the number
-// of a class.
+// (docs/method.md), and what results on them are measured by. Compiled behind verify.cu; LATHE_INPUTS_name is the
+// number of a class.
 
 // The sign of a random value, and a magnitude between 2^low and 2^high, all exponents alike.
 static __device__ __forceinline__ float lathe_log_uniform(lathe_u64 h, double low, double high)
@@ -9,7 +9,10 @@ static __device__ __forceinline__ float lathe_log_uniform(lathe_u64 h, double lo
     return h & 1 ? -magnitude : magnitude;
 }
 
-static __device__ __forceinline__ float lathe_between(lathe_u64 h, float a, float b) { return a + (b - a) * lathe_unit(h); }
+static __device__ __forceinline__ float lathe_between(lathe_u64 h, float a, float b)
+{
+    return a + (b - a) * lathe_unit(h);
+}
 
 static __device__ __forceinline__ float lathe_normal(lathe_u64 h)
 {
@@ -30,7 +33,8 @@ static __device__ __forceinline__ float lathe_overflowing(lathe_u64 h, bool b, l
 }
 
 // One NaN or infinity in every eighth line.
-static __device__ __forceinline__ float lathe_special(lathe_u64 h, bool b, lathe_u64 line, lathe_u64 at, lathe_u64 length)
+static __device__ __forceinline__ float lathe_special(lathe_u64 h, bool b, lathe_u64 line, lathe_u64 at,
+                                                          lathe_u64 length)
 {
     if (line % 8 == (b ? 5 : 1) && at == lathe_mix(line) % length) {
         const lathe_u64 kind = line / 8 % 3;
@@ -40,9 +44,10 @@ static __device__ __forceinline__ float lathe_special(lathe_u64 h, bool b, lathe
 }
 
 // Values of a class. part: 0 the GEMM's A (or any input, where there is no GEMM), 1 its B, 2 the bias. Element i is in
-// line i / length at i % length, or, where lines are not contiguous, the other way round. rms: of the specification's fill.
-static __device__ float lathe_class_value(int inputs, int part, lathe_u64 h, lathe_u64 line, lathe_u64 at, lathe_u64 length,
-                                          lathe_u64 key, float rms)
+// line i / length at i % length, or, where lines are not contiguous, the other way round. rms: of the specification's
+// fill.
+static __device__ float lathe_class_value(int inputs, int part, lathe_u64 h, lathe_u64 line, lathe_u64 at,
+                                          lathe_u64 length, lathe_u64 key, float rms)
 {
     const bool b = part == 1;
     if (part == 2 && (inputs == LATHE_INPUTS_tiny || inputs == LATHE_INPUTS_rows || inputs == LATHE_INPUTS_faint))
@@ -97,8 +102,8 @@ extern "C" __global__ void lathe_absolute(double *p, long long count)
 
 #if LATHE_GEMM
 // S[m, n]: on entry sum over k of |x| |w|, on return what an error of Y is relative to: |Y| + slope * that sum, where
-// slope is the epilogue's own there. Z: the sums of x w. smallest: what the sums may lose by being rounded to multiples of
-// the smallest denormal number, over the least limit (2^-17), so that any limit allows it. So is what an epilogue in
+// slope is the epilogue's own there. Z: the sums of x w. smallest: what the sums may lose by being rounded to multiples
+// of the smallest denormal number, over the least limit (2^-17), so that any limit allows it. So is what an epilogue in
 // float may lose where its result is far smaller than what it is computed from, as gelu(-5) is: 4 * 2^-24 |z|.
 extern "C" __global__ void lathe_scale(const double *Z, double *S, double smallest, long long m, long long n,
                                        LatheEpilogueRef ep)
@@ -122,9 +127,9 @@ static __device__ __forceinline__ double lathe_within(double x, double most)
     return x > most ? most : x < -most ? -most : x;
 }
 
-// Results where the inputs are not of one size: each element is measured by its own scale. `sgemm` has the results of the
-// GEMM that sums in float32, of the same type as `got`: what is NaN or infinite there must be so here, and nothing else.
-// Elsewhere |got - ref| may be limit * scale, and one rounding to the type. scale NULL: |ref|; sgemm NULL: ref.
+// Results where the inputs are not of one size: each element is measured by its own scale. `sgemm` has the results of
+// the GEMM that sums in float32, of the same type as `got`: what is NaN or infinite there must be so here, and nothing
+// else. Elsewhere |got - ref| may be limit * scale, and one rounding to the type. scale NULL: |ref|; sgemm NULL: ref.
 // max_rel is the largest error over the scale.
 extern "C" __global__ void lathe_compare_scaled(const void *got, int type, const double *ref, const double *scale,
                                                 const void *sgemm, long long count, double limit, double unit,

@@ -198,9 +198,9 @@ __device__ __forceinline__ float lathe_new_register(float value) {
 
 // ---- the last of several blocks
 
-// Called by every thread of a block after its global writes. True, in all threads of exactly one of `blocks` blocks that
-// share `ticket`: the one that came last, which then sees what all of them wrote. It resets the ticket to 0, so that a
-// ticket zeroed once serves every later launch. Synchronises the block. `flag` is one word of shared memory.
+// Called by every thread of a block after its global writes. True, in all threads of exactly one of `blocks` blocks
+// that share `ticket`: the one that came last, which then sees what all of them wrote. It resets the ticket to 0, so
+// that a ticket zeroed once serves every later launch. Synchronises the block. `flag` is one word of shared memory.
 __device__ __forceinline__ bool lathe_is_last_block(unsigned *ticket, unsigned blocks, volatile unsigned *flag) {
     __threadfence();
     __syncthreads();

@@ -1,5 +1,5 @@
-// mma.cuh: products on the tensor cores by the instruction mma.sync (sm_80 and later), and their twins for the host, where
-// the lanes of a warp do them together.
+// mma.cuh: products on the tensor cores by the instruction mma.sync (sm_80 and later), and their twins for the host,
+// where the lanes of a warp do them together.
 //
 // All 32 lanes of a warp call, with fragments of C [16, 8] += A [16, k] B [k, 8]. With g = lane / 4 and t = lane % 4:
 //   c[0], c[1]    C[g][2t], C[g][2t + 1]        c[2], c[3]    C[g + 8][2t], C[g + 8][2t + 1]

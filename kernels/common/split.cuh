@@ -1,12 +1,12 @@
 // split.cuh: float32 operands as sums of numbers that tensor cores multiply.
 //
-// x = hi + lo + rest, where hi is x rounded to the narrow format and lo is what that left, rounded too. A product is then
-// hi hi + hi lo + lo hi, and the rest is about 2^-16 (bf16), 2^-22 (fp16, tf32) of x at most. With two bf16 the range is
-// float32's own; fp16 overflows from 65520 on, and what is below 2^-24 is gone, so its users scale and check.
+// x = hi + lo + rest, where hi is x rounded to the narrow format and lo is what that left, rounded too. A product is
+// then hi hi + hi lo + lo hi, and the rest is about 2^-16 (bf16), 2^-22 (fp16, tf32) of x at most. With two bf16 the
+// range is float32's own; fp16 overflows from 65520 on, and what is below 2^-24 is gone, so its users scale and check.
 //
 // Invariants: all conversions round to nearest, ties to even; lathe_tf32 alone rounds ties away from zero, as its
-// instruction does. hi of an infinity is that infinity, and lo is then NaN; so is every part of a NaN. The same holds where
-// rounding hi overflowed. Denormal numbers are numbers like others. The host's twins give the same bits.
+// instruction does. hi of an infinity is that infinity, and lo is then NaN; so is every part of a NaN. The same holds
+// where rounding hi overflowed. Denormal numbers are numbers like others. The host's twins give the same bits.
 // A pair is two 16-bit numbers in one register, the first in the low half.
 #pragma once
 #include "lathe.cuh"
@@ -37,7 +37,8 @@ template <bool FP16> __device__ __forceinline__ void lathe_unpack16(unsigned pai
 }
 
 // The hi parts of two numbers and their lo parts.
-template <bool FP16> __device__ __forceinline__ void lathe_split16(float first, float second, unsigned &hi, unsigned &lo) {
+template <bool FP16>
+__device__ __forceinline__ void lathe_split16(float first, float second, unsigned &hi, unsigned &lo) {
     float first_hi, second_hi;
     hi = lathe_pack16<FP16>(first, second);
     lathe_unpack16<FP16>(hi, first_hi, second_hi);
@@ -53,16 +54,16 @@ __device__ __forceinline__ void lathe_split16(float first, float second, float s
     lo = lathe_pack16<FP16>(lathe_fma(first, scale, -first_hi), lathe_fma(second, scale, -second_hi));
 }
 
-// x to its first BITS bits, rounded to nearest: Veltkamp's splitting (Dekker 1971). NaN for infinities and NaN; |x| must be
-// below 2^(103 + BITS).
+// x to its first BITS bits, rounded to nearest: Veltkamp's splitting (Dekker 1971). NaN for infinities and NaN; |x|
+// must be below 2^(103 + BITS).
 template <int BITS> __device__ __forceinline__ float lathe_short(float x) {
     const float large = __fmul_rn(x, static_cast<float>((1 << (24 - BITS)) + 1));
     return __fadd_rn(large, -__fadd_rn(large, -x));
 }
 
-// x as hi + lo in fp16 again, with 9 bits in hi, and in a rounded lo too: multipliers take less power where operands have
-// zeros. What the sum of two such products leaves out is larger, 2^-18 of a product at most. `rounded`: for an operand
-// whose split costs nothing; else hi is cut off, in one instruction, and lo has all its bits.
+// x as hi + lo in fp16 again, with 9 bits in hi, and in a rounded lo too: multipliers take less power where operands
+// have zeros. What the sum of two such products leaves out is larger, 2^-18 of a product at most. `rounded`: for an
+// operand whose split costs nothing; else hi is cut off, in one instruction, and lo has all its bits.
 template <bool ROUNDED>
 __device__ __forceinline__ void lathe_split_short(float first, float second, float scale, unsigned &hi, unsigned &lo) {
     first *= scale, second *= scale;

@@ -1,8 +1,8 @@
 // epilogue.cu: what follows a GEMM: Y = epilogue(Z), one pass over the product.
 //
-// The GEMM gives Z [M, N], or Z^T [N, M] where TRANSPOSED, in float32; Y is [M, N], of any float type; all row-major. At
-// the sizes of interest Z is still in L2, so a pass costs a few microseconds, and what counts is many loads in flight and
-// little else.
+// The GEMM gives Z [M, N], or Z^T [N, M] where TRANSPOSED, in float32; Y is [M, N], of any float type; all row-major.
+// At the sizes of interest Z is still in L2, so a pass costs a few microseconds, and what counts is many loads in
+// flight and little else.
 //
 // What the parameters change:
 //   VEC            elements a global access moves; N % VEC must be 0, and M % VEC too where TRANSPOSED

@@ -26,8 +26,8 @@ template <bool FP16> __device__ __forceinline__ bool lathe_too_small(unsigned bi
     return (bits & 0x7fffu) != 0 && (bits & (FP16 ? 0x4000u : 0x7000u)) == 0;
 }
 
-// The i-th of 512 elements of a matrix's first `count`, at most 2^33, that are scattered by a multiplicative hash (Knuth,
-// TAOCP 3, 6.4).
+// The i-th of 512 elements of a matrix's first `count`, at most 2^33, that are scattered by a multiplicative hash
+// (Knuth, TAOCP 3, 6.4).
 __device__ __forceinline__ float lathe_sampled(const float *matrix, long long count, int i) {
     const unsigned long long hash = (i + 1ull) * 0x9e3779b97f4a7c15ull;
     return fabsf(matrix[((hash >> 33) * static_cast<unsigned long long>(count)) >> 31]);

@@ -2,9 +2,9 @@
 //
 //   X [M, K], W [N, K], Y [M, N]: row-major float32, so both operands of the product run along k in memory.
 //
-// A block computes a BM x BN tile of Y, BK elements of k at a time; a thread keeps TM x TN sums in registers. Written for
-// an abstract product P[r, c] = sum over k of A[r, k] B[c, k]: with TRANSPOSED false A is X and B is W, so P = Z; with
-// TRANSPOSED true A is W and B is X, so P = Z^T, and the tile is turned in shared memory on the way out.
+// A block computes a BM x BN tile of Y, BK elements of k at a time; a thread keeps TM x TN sums in registers. Written
+// for an abstract product P[r, c] = sum over k of A[r, k] B[c, k]: with TRANSPOSED false A is X and B is W, so P = Z;
+// with TRANSPOSED true A is W and B is X, so P = Z^T, and the tile is turned in shared memory on the way out.
 //
 // What the parameters change:
 //   BM BN BK TM TN  tile sizes; (BM/TM) (BN/TN) threads a block
@@ -18,9 +18,9 @@
 //   UNROLL          steps of k unrolled in the inner loop: 2 keeps the loop within the instruction cache nearest to the
 //                   scheduler, and its registers where the source wants them
 //   SPLIT_K REDUCE  blocks that share a tile's k range, and who adds up their parts, always in the same order
-//   SCHEDULE        "tiles": a block a tile (or SPLIT_K). "stream": any number of blocks, as many as the device holds at
-//                   once, which share all tiles' k evenly; a tile that lies in two or more shares is added up as with
-//                   "last_block", by the last of its blocks to arrive, and no block ever waits for another
+//   SCHEDULE        "tiles": a block a tile (or SPLIT_K). "stream": any number of blocks, as many as the device holds
+//                   at once, which share all tiles' k evenly; a tile that lies in two or more shares is added up as
+//                   with "last_block", by the last of its blocks to arrive, and no block ever waits for another
 //   STORE           "direct" from registers, or through "shared" memory a row at a time (always so when TRANSPOSED)
 //   GROUP           block rows of Y that are walked together, so that concurrent blocks share W in L2
 //   PREFETCH        bytes of L2 that an async copy of 16 bytes asks for
@@ -49,7 +49,8 @@ struct Work {
     }
 
     // Over tiles [begin, end) of k.
-    __device__ __forceinline__ void sums(float (&sum)[TR][TC], float *shared, int m0, int n0, int begin, int end) const {
+    __device__ __forceinline__ void sums(float (&sum)[TR][TC], float *shared, int m0, int n0, int begin,
+                                         int end) const {
 #pragma unroll
         for (int i = 0; i < TR; i++)
 #pragma unroll
@@ -62,7 +63,8 @@ struct Work {
 };
 
 // One tile, or one split of one, a block.
-__device__ __forceinline__ void compute_tile(const Work &work, Finish f, float *partial, unsigned *tickets, float *shared) {
+__device__ __forceinline__ void compute_tile(const Work &work, Finish f, float *partial, unsigned *tickets,
+                                             float *shared) {
     const int tile = blockIdx.x, split = blockIdx.z;
     const int tiles_k = lathe_ceil_div(work.K, BK), each = tiles_k / SPLIT_K, more = tiles_k % SPLIT_K;
     const int begin = split * each + lathe_min(split, more), end = begin + each + (split < more ? 1 : 0);
@@ -81,8 +83,8 @@ __device__ __forceinline__ void compute_tile(const Work &work, Finish f, float *
     write_tile(sum, f, shared, m0, n0, work.M, work.N);
 }
 
-// The shares of a stream. A unit is one tile of k of one tile of Y; they are numbered tile by tile, and block b works on
-// units [before(b), before(b + 1)). Blocks without any come last.
+// The shares of a stream. A unit is one tile of k of one tile of Y; they are numbered tile by tile, and block b works
+// on units [before(b), before(b + 1)). Blocks without any come last.
 struct Shares {
     int tiles_k, blocks;        // blocks: those that have a unit at least
     long long total;
@@ -97,14 +99,16 @@ struct Shares {
     }
     // What block b has of a tile: tiles [begin, end) of its k; empty if it lies after its share.
     __device__ __forceinline__ void of_tile(int b, int tile, int &begin, int &end) const {
-        const long long first = static_cast<long long>(tile) * tiles_k, from = before(b) - first, to = before(b + 1) - first;
+        const long long first = static_cast<long long>(tile) * tiles_k;
+        const long long from = before(b) - first, to = before(b + 1) - first;
         begin = from > 0 ? static_cast<int>(from) : 0;
         end = to < tiles_k ? static_cast<int>(to) : tiles_k;
     }
 };
 
-// One share. Its first tile may have begun in an earlier block and its last may go on in a later one, so a block has two
-// parts of tiles at most: slot 2 b of `partial` is for one that began earlier, 2 b + 1 for one that begins in block b.
+// One share. Its first tile may have begun in an earlier block and its last may go on in a later one, so a block has
+// two parts of tiles at most: slot 2 b of `partial` is for one that began earlier, 2 b + 1 for one that begins in block
+// b.
 __device__ __forceinline__ void compute_share(const Work &work, const Finish &f, float *partial, unsigned *tickets,
                                               float *shared) {
     const Shares all(work.M, work.N, work.K);
@@ -136,9 +140,9 @@ __device__ __forceinline__ void compute_share(const Work &work, const Finish &f,
     }
 }
 
-// grid: (tiles of Y, 1, SPLIT_K), or any number of blocks if SCHEDULE is "stream". partial: [SPLIT_K, M, N] when a second
-// kernel reduces, [tile][split] as add_parts says when the last block does, [2 blocks] of the same in a stream. tickets:
-// one a tile, 0 between launches. Those that are not needed are not used.
+// grid: (tiles of Y, 1, SPLIT_K), or any number of blocks if SCHEDULE is "stream". partial: [SPLIT_K, M, N] when a
+// second kernel reduces, [tile][split] as add_parts says when the last block does, [2 blocks] of the same in a stream.
+// tickets: one a tile, 0 between launches. Those that are not needed are not used.
 extern "C" __global__ void __launch_bounds__(THREADS, LATHE_MIN_BLOCKS)
     linear_simt(const float *X, const float *W, float *Y, float *partial, unsigned *tickets, int M, int N, int K,
                 LatheEpilogue epilogue) {

@@ -59,7 +59,8 @@ template <int EXTENT> struct Loader {
         tile += BK;
     }
 
-    // The same for any tile; left: how many of its k exist. It seldom runs, so no register is held for it between tiles.
+    // The same for any tile; left: how many of its k exist. It seldom runs, so no register is held for it between
+    // tiles.
     __device__ __forceinline__ void fetch_edge(float *stage, int left, int K) {
         const int pitch = lathe_opaque(K);
 #pragma unroll

@@ -7,12 +7,15 @@ struct Finish {
     LatheEpilogue epilogue;
     float *to;                  // [M, N]
     bool bare;
-    __device__ __forceinline__ float operator()(float sum, int m, int n) const { return bare ? sum : epilogue(sum, m, n); }
+    __device__ __forceinline__ float operator()(float sum, int m, int n) const {
+        return bare ? sum : epilogue(sum, m, n);
+    }
 };
 
 // V neighbouring values along n; `whole`: N % V is 0, so they exist together and lie aligned.
 template <int V>
-__device__ __forceinline__ void finish_run(const Finish &f, const float (&sum)[V], int m, int n, int M, int N, bool whole) {
+__device__ __forceinline__ void finish_run(const Finish &f, const float (&sum)[V], int m, int n, int M, int N,
+                                           bool whole) {
     if (m >= M || n >= N)
         return;
     float *to = f.to + static_cast<long long>(m) * N + n;
@@ -31,8 +34,8 @@ __device__ __forceinline__ void finish_run(const Finish &f, const float (&sum)[V
 }
 
 // Writes a block's sums. m0, n0: the tile's place in Y.
-__device__ __forceinline__ void write_tile(const float (&sum)[TR][TC], const Finish &f, float *shared, int m0, int n0, int M,
-                                           int N) {
+__device__ __forceinline__ void write_tile(const float (&sum)[TR][TC], const Finish &f, float *shared, int m0, int n0,
+                                           int M, int N) {
     const Place at;
     if constexpr (!SHARED_STORE) {
         constexpr int V = lathe_min(VEC, RUN_C);
@@ -73,11 +76,11 @@ __device__ __forceinline__ void write_tile(const float (&sum)[TR][TC], const Fin
     }
 }
 
-// Adds up the `count` parts of one tile, in the order of their numbers, in the last block to arrive with one: true there.
-// This block's is number `mine`. partial: [slot][4 sums][thread]; slot_of(number): where a part lies.
+// Adds up the `count` parts of one tile, in the order of their numbers, in the last block to arrive with one: true
+// there. This block's is number `mine`. partial: [slot][4 sums][thread]; slot_of(number): where a part lies.
 template <class SlotOf>
-__device__ __forceinline__ bool add_parts(float (&sum)[TR][TC], float *partial, unsigned *ticket, float *shared, int mine,
-                                          int count, SlotOf slot_of) {
+__device__ __forceinline__ bool add_parts(float (&sum)[TR][TC], float *partial, unsigned *ticket, float *shared,
+                                          int mine, int count, SlotOf slot_of) {
     constexpr int QUADS = TR * TC / 4;
     auto place = [&](int part) {
         return partial + static_cast<long long>(slot_of(part)) * (BM * BN) + threadIdx.x * 4;

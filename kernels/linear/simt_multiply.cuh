@@ -67,8 +67,9 @@ struct Fragments {
 };
 
 // Sums of tiles [begin, end) of k. A and B: the operands of P, at rows first_r and first_c.
-__device__ __forceinline__ void accumulate(float (&sum)[TR][TC], float *shared, const float *A, const float *B, int first_r,
-                                           int first_c, int limit_r, int limit_c, int K, int begin, int end) {
+__device__ __forceinline__ void accumulate(float (&sum)[TR][TC], float *shared, const float *A, const float *B,
+                                           int first_r, int first_c, int limit_r, int limit_c, int K, int begin,
+                                           int end) {
     const Place at;
     Loader<ROWS> load_a(A, first_r, limit_r, K, begin * BK);
     Loader<COLS> load_b(B, first_c, limit_c, K, begin * BK);

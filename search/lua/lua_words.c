@@ -45,7 +45,8 @@ static int nearest(lua_State *L)
     const char *candidates[MANY];
     int n = 0;
     luaL_checktype(L, 2, LUA_TTABLE);
-    for (lua_Integer i = 1; n < MANY && lua_rawgeti(L, 2, i) == LUA_TSTRING; i++) { /* what is on the stack stays alive */
+    /* what is on the stack stays alive */
+    for (lua_Integer i = 1; n < MANY && lua_rawgeti(L, 2, i) == LUA_TSTRING; i++) {
         luaL_checkstack(L, 2, NULL);
         candidates[n++] = lua_tostring(L, -1);
     }

@@ -5,8 +5,8 @@
 #include "search/lua/lua_host.h"
 #include "search/spec/spec.h"
 
-/* module: where the prelude's module stands on the stack, which stays as it is. LATHE_USAGE: a text that is no NAME=VALUE,
- * a name given twice. */
+/* module: where the prelude's module stands on the stack, which stays as it is. LATHE_USAGE: a text that is no
+ * NAME=VALUE, a name given twice. */
 status spec_settings_give(struct lua_host *h, int module, const struct spec_settings *settings, struct err *e);
 /* After the specification ran. LATHE_USAGE: something was given that it did not ask for. */
 status spec_settings_check(struct lua_host *h, int module, struct err *e);

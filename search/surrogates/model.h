@@ -7,7 +7,8 @@
  * processes are learned anew whenever about a seventh more is known.
  *
  * The chance is the mean of 1 for ok and 0 for failures: of a process, used once something failed, or of the leaves
- * of the trees. It multiplies the expected improvement; in the other acquisitions it draws the mean towards the slowest.
+ * of the trees. It multiplies the expected improvement; in the other acquisitions it draws the mean towards the
+ * slowest.
  *
  * Candidates are all configurations of a small space; of a larger one a random sample, drawn anew whenever half as much
  * again is known, and the neighbours of the best. */

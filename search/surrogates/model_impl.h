@@ -1,4 +1,5 @@
-/* model_impl.h: what model.c (trials), model_propose.c (candidates, acquisitions) and the beliefs, model_gp.c, share. */
+/* model_impl.h: what model.c (trials), model_propose.c (candidates, acquisitions) and the beliefs, model_gp.c,
+ * share. */
 #ifndef LATHE_SEARCH_MODEL_IMPL_H
 #define LATHE_SEARCH_MODEL_IMPL_H
 

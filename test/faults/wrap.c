@@ -1,10 +1,10 @@
 /* wrap.c: the program's calls of the system, of SQLite and of a device, of which the Nth fails. Linked into
- * build/lathe-faults alone (`make faults`, ld's --wrap): nothing of it is in the program. The static libraries' calls of
- * malloc and of files are wrapped too.
+ * build/lathe-faults alone (`make faults`, ld's --wrap): nothing of it is in the program. The static libraries' calls
+ * of malloc and of files are wrapped too.
  *
  * LATHE_FAULT=KIND:N:PROCESS, where KIND is alloc, file, sqlite, spawn or device and PROCESS is coordinator, compile or
- * device: the Nth call of that kind in such a process fails. LATHE_FAULT_MARK=FILE: it is made when that happens, and where
- * it is there nothing fails any more, so that a campaign meets one fault and not one in each worker. */
+ * device: the Nth call of that kind in such a process fails. LATHE_FAULT_MARK=FILE: it is made when that happens, and
+ * where it is there nothing fails any more, so that a campaign meets one fault and not one in each worker. */
 #include "device/dev.h"
 
 #include <errno.h>
@@ -174,7 +174,8 @@ OP(forbid, (struct dev * d, dev_ptr p, uint64_t n, bool on, struct err *e), (d, 
 OP(load, (struct dev * d, const char *path, struct dev_module **out, struct err *e), (d, path, out, e))
 OP(function, (struct dev * d, struct dev_module *m, const char *name, struct dev_function **out, struct err *e),
    (d, m, name, out, e))
-OP(resources, (struct dev * d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out, struct err *e),
+OP(resources,
+   (struct dev * d, struct dev_function *f, uint32_t threads, uint32_t shared, struct resources *out, struct err *e),
    (d, f, threads, shared, out, e))
 OP(persist, (struct dev * d, bool on, struct err *e), (d, on, e))
 OP(launch, (struct dev * d, struct dev_function *f, const struct dev_launch *how, void **args, struct err *e),

@@ -1,6 +1,6 @@
-/* fuzz_bundle.c: any file through liblathe's lathe_open, and any JSON as what a bundle says, with the checksum that fits it: no
- * crash, no leak, no file opened, and what is accepted can be planned at other sizes. A specification alone becomes a bundle of
- * its first kernel's first configuration. A libFuzzer target; seeds: test/data/model. */
+/* fuzz_bundle.c: any file through liblathe's lathe_open, and any JSON as what a bundle says, with the checksum that
+ * fits it: no crash, no leak, no file opened, and what is accepted can be planned at other sizes. A specification alone
+ * becomes a bundle of its first kernel's first configuration. A libFuzzer target; seeds: test/data/model. */
 #include "lib/lib_impl.h"
 
 #include "base/mem.h"
@@ -24,7 +24,8 @@ static void use(struct lathe *l)
             struct problem at = *v->p;
             struct plan plan;
             at.dims = mem_zalloc((size_t)at.ndims + 1, sizeof *at.dims);
-            for (int d = 0; d < at.ndims; d++) at.dims[d] = (struct dim){v->p->dims[d].name, sizes[(s + (size_t)d) % 6]};
+            for (int d = 0; d < at.ndims; d++)
+                at.dims[d] = (struct dim){v->p->dims[d].name, sizes[(s + (size_t)d) % 6]};
             if (!serve_plan(&at, v->k, v->tuned, &t, &plan, &e)) plan_free(&plan);
             mem_free(at.dims);
         }
@@ -57,7 +58,8 @@ static json_t *list_of(const json_t *tree, const char *key)
 /* New reference. */
 static json_t *wrapped(json_t *spec)
 {
-    json_t *size = json_object(), *configuration = json_object(), *entry, *kernel = json_array_get(list_of(spec, "kernels"), 0);
+    json_t *size = json_object(), *configuration = json_object(), *entry,
+           *kernel = json_array_get(list_of(spec, "kernels"), 0);
     json_t *target;
     struct target t;
     size_t i;
@@ -67,13 +69,15 @@ static json_t *wrapped(json_t *spec)
     {
         json_t *items = json_is_object(entry) ? json_object_get(entry, "#") : entry;
         if (json_is_string(first(entry)))
-            json_object_set(configuration, json_string_value(first(entry)), json_array_get(json_array_get(items, 1), 0));
+            json_object_set(configuration, json_string_value(first(entry)),
+                            json_array_get(json_array_get(items, 1), 0));
     }
     if (target_named("sm_90a", &t, NULL)) abort();
     target = target_to_json(&t);
-    return json_pack("{s:s, s:[O], s:[{s:s, s:i, s:O*, s:o, s:o, s:o, s:i, s:i, s:i}]}", "problem", "p", "specifications", spec,
-                     "variants", "text", "t", "specification", 0, "kernel", first(kernel), "size", size, "configuration",
-                     configuration, "target", target, "cubin", 0, "ptx", 1, "ptx_sm", 80);
+    return json_pack("{s:s, s:[O], s:[{s:s, s:i, s:O*, s:o, s:o, s:o, s:i, s:i, s:i}]}", "problem", "p",
+                     "specifications", spec, "variants", "text", "t", "specification", 0, "kernel", first(kernel),
+                     "size", size, "configuration", configuration, "target", target, "cubin", 0, "ptx", 1, "ptx_sm",
+                     80);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

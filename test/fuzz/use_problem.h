@@ -1,5 +1,5 @@
-/* use_problem.h: what a specification's tree must stand up to, whoever made it: refused with a message, or usable. Shared
- * by the fuzz targets. */
+/* use_problem.h: what a specification's tree must stand up to, whoever made it: refused with a message, or usable.
+ * Shared by the fuzz targets. */
 #ifndef LATHE_TEST_FUZZ_USE_PROBLEM_H
 #define LATHE_TEST_FUZZ_USE_PROBLEM_H
 

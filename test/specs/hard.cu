@@ -1,6 +1,6 @@
 // hard.cu: Y[m, n] = sum over k of X[m, k] W[n, k], one thread an element. LATHE_FAULT is what becomes of an operand
-// first: nothing; denormal numbers to zero (flush); as the sum of two bf16 or of two f16, which hold less at the ends of
-// the range and no infinity (inf - inf); NaN to zero (drop_nan).
+// first: nothing; denormal numbers to zero (flush); as the sum of two bf16 or of two f16, which hold less at the ends
+// of the range and no infinity (inf - inf); NaN to zero (drop_nan).
 
 static __device__ float as_kernel_sees(float x)
 {

@@ -1,5 +1,5 @@
-// y[n] = 2 x[n]; `first` and `last` keep what they made of the first and of the last inputs, as a kernel does that converts its
-// weights once.
+// y[n] = 2 x[n]; `first` and `last` keep what they made of the first and of the last inputs, as a kernel does that
+// converts its weights once.
 __device__ float kept[128];
 __device__ int have;
 

@@ -1,7 +1,8 @@
 // narrow.cu: Y = epilogue(X W^T) for tensors of any float type, one element a thread, with planted bugs.
 //
-// BUG (LATHE_BUG_*): none; one_wrong, one element is off by 16 roundings of its type (f32: a little more); last, the last element is not
-// written; past, the one after it is; before, the one before the first; input, the last element of X is changed.
+// BUG (LATHE_BUG_*): none; one_wrong, one element is off by 16 roundings of its type (f32: a little more); last, the
+// last element is not written; past, the one after it is; before, the one before the first; input, the last element of
+// X is changed.
 
 // The largest relative error of one rounding of Y.
 constexpr float ROUNDOFF = LATHE_DTYPE_Y == LATHE_DTYPE_f16    ? 0x1p-11f

@@ -31,7 +31,8 @@ extern "C" __global__ void near(const float *X, const float *W, float *Y, int M,
 #if LATHE_BUG == LATHE_BUG_dropped_k
         if (k / 8 == 5) continue;
 #endif
-        sum += keep(X[m * K + k], bits, LATHE_BUG == LATHE_BUG_bf16_cut) * keep(W[n * K + k], bits, LATHE_BUG == LATHE_BUG_bf16_cut);
+        sum += keep(X[m * K + k], bits, LATHE_BUG == LATHE_BUG_bf16_cut) *
+               keep(W[n * K + k], bits, LATHE_BUG == LATHE_BUG_bf16_cut);
     }
 #if LATHE_BUG == LATHE_BUG_one_off
     if (m == 17 && n == 40) sum += 1e-3f;

@@ -1,5 +1,5 @@
-// sleep.cu: y[n] = 2 x[n] on the host device, sleeping 5 ms a launch: a device that is busy while the processor is not, so
-// that several host workers on few cores stand for several GPUs.
+// sleep.cu: y[n] = 2 x[n] on the host device, sleeping 5 ms a launch: a device that is busy while the processor is not,
+// so that several host workers on few cores stand for several GPUs.
 extern "C" int usleep(unsigned);
 
 extern "C" __global__ void nap(const float *x, float *y, int n)

@@ -62,8 +62,9 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
                                 CUtensorMapFloatOOBfill fill)
 {
     char text[600];
-    int n = snprintf(text, sizeof text, "aligned %d type %d at %p swizzle %d promotion %d others %d %d:",
-                     (size_t)map % 64 == 0, (int)type, address, (int)swizzle, (int)promotion, (int)interleave, (int)fill);
+    int n = snprintf(text, sizeof text,
+                     "aligned %d type %d at %p swizzle %d promotion %d others %d %d:", (size_t)map % 64 == 0, (int)type,
+                     address, (int)swizzle, (int)promotion, (int)interleave, (int)fill);
     for (cuuint32_t i = 0; i < rank; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, " %llu/%u/%u", (unsigned long long)extents[i], box[i],
                       element_strides[i]);

@@ -207,7 +207,8 @@ status file_write_atomic(const char *path, const void *data, size_t len, struct 
     char *target = realpath(path, NULL);        /* a link stays one; NULL: nothing is there yet */
     if (is_beside_database(path) || (target && is_beside_database(target))) {
         free(target);
-        return err_set(e, LATHE_IO, "%s: belongs to the database beside it, and is not overwritten: give another name", path);
+        return err_set(e, LATHE_IO, "%s: belongs to the database beside it, and is not overwritten: give another name",
+                       path);
     }
     if (!target && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
         return write_through(path, O_CREAT, data, len, e);

@@ -31,8 +31,8 @@ void utf8_clean(struct strbuf *b, const char *text, size_t n);
 status file_read(const char *path, char **text, size_t *len, struct err *e);
 
 /* Writes to a temporary name in the same directory, fsyncs, renames: afterwards the file is whole or absent. What a
- * link points to is replaced, not the link; what is no regular file (a pipe, a terminal), and what a dangling link names,
- * is written to as it is. */
+ * link points to is replaced, not the link; what is no regular file (a pipe, a terminal), and what a dangling link
+ * names, is written to as it is. */
 status file_write_atomic(const char *path, const void *data, size_t len, struct err *e);
 
 bool file_exists(const char *path);

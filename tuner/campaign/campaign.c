@@ -1,5 +1,5 @@
-/* campaign.c: see campaign.h: the order of things. Opens store, device, compilers, spaces, strategy, in this order (what
- * is cheap and often wrong comes first), runs baselines, search and final, closes in reverse. */
+/* campaign.c: see campaign.h: the order of things. Opens store, device, compilers, spaces, strategy, in this order
+ * (what is cheap and often wrong comes first), runs baselines, search and final, closes in reverse. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIALS_AT_ONCE = 16 };   /* a device, as strategies are told; so that a seed does not depend on the compile workers */
+enum { TRIALS_AT_ONCE = 16 };   /* a device, as strategies are told; so that a seed does not depend on the compile
+                                   workers */
 enum { DEFAULT_TRIALS = 100 };
 
 /* --- opening --- */
@@ -159,8 +160,10 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
     struct setup_answer answer;
     status s = bench_prepare(c, true, &answer, e);
     if (!s && c->request->objective == OBJECTIVE_ENERGY && !answer.energy)
-        s = err_set(e, LATHE_USAGE, "--objective energy: %s does not tell what energy it takes (a GPU's comes from NVML, from "
-                    "Volta on; a machine's from /sys/class/powercap, which often only root may read)", c->target.device);
+        s = err_set(e, LATHE_USAGE,
+                    "--objective energy: %s does not tell what energy it takes (a GPU's comes from NVML, from "
+                    "Volta on; a machine's from /sys/class/powercap, which often only root may read)",
+                    c->target.device);
     if (!s && *answer.blind) s = say_blind(c, answer.blind, e);
     if (!s) s = end_phase(c, PHASE_SETUP, e);
     if (s) return s;

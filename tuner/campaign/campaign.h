@@ -1,7 +1,8 @@
 /* campaign.h: problem x kernels x device x strategy x budget x seed, run to its end and recorded.
  *
  * The loop: ask the strategy, send what it proposes through compile workers and the device worker, store each result,
- * tell the strategy. The coordinator (this process) never touches CUDA: workers are children running the same binary. */
+ * tell the strategy. The coordinator (this process) never touches CUDA: workers are children running the same
+ * binary. */
 #ifndef LATHE_CAMPAIGN_CAMPAIGN_H
 #define LATHE_CAMPAIGN_CAMPAIGN_H
 
@@ -17,7 +18,8 @@ enum campaign_event_kind {
     CAMPAIGN_PROPOSED,          /* a trial, or a baseline, begins: number, kernel, config */
     CAMPAIGN_COMPILED,          /* its image is there: the same, and the result's stage.compile and compile_cached */
     CAMPAIGN_BASELINE,          /* a baseline ended: kernel, config, result */
-    CAMPAIGN_TRIAL,             /* a trial ended: number, kernel, config, result; text: the device that it was on, or NULL */
+    CAMPAIGN_TRIAL,             /* a trial ended: number, kernel, config, result; text: the device that it was on, or
+                                   NULL */
     CAMPAIGN_INCUMBENT,         /* it is the best so far: the same; follows CAMPAIGN_TRIAL */
     CAMPAIGN_FINAL,             /* the final's figures of one entry: rank is its place, 0 for a baseline */
     CAMPAIGN_TICK,              /* a few times a second while something runs: for the live line */
@@ -66,7 +68,8 @@ struct campaign_request {
     const char *const *baselines;   /* names; nbaselines 0: those that the specification has as usual */
     int nbaselines;
     const char *device;             /* NULL: dev_default() */
-    struct device_kinds *kinds;     /* out: where the devices are of unlike kinds, which is LATHE_USAGE; NULL: not asked */
+    struct device_kinds *kinds;     /* out: where the devices are of unlike kinds, which is LATHE_USAGE; NULL: not
+                                       asked */
     const struct recording *recording;  /* what is replayed in place of a device; NULL: nothing */
     bool recorded_space;            /* the problem is replay_problem's, and the space what was recorded */
     const char *strategy;           /* name or file; NULL: STRATEGY_DEFAULT */
@@ -93,7 +96,8 @@ struct campaign_request {
     const char *self;               /* path of this binary */
     const char *version, *command_line;
     bool sanitize;                  /* host device: kernels with ASan and UBSan */
-    bool every_trial;               /* a replay without a database: events of all its trials, not of the notable ones alone */
+    bool every_trial;               /* a replay without a database: events of all its trials, not of the notable ones
+                                       alone */
     void (*on_event)(void *ctx, const struct campaign_event *ev);
     void *ctx;
 };

@@ -54,7 +54,8 @@ static bool launches(struct checking *c, const struct kernel *k, const struct va
     return false;
 }
 
-static status queue_one(struct checking *c, const struct space *space, uint64_t index, const char *source, struct err *e)
+static status queue_one(struct checking *c, const struct space *space, uint64_t index, const char *source,
+                        struct err *e)
 {
     const struct kernel *k = space_kernel(space);
     config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);

@@ -1,5 +1,5 @@
-/* delays.c: images whose warps pause at random (kernels/common/delays.cuh), on which a kernel that is right by luck of its
- * schedule is seen to be wrong. They are verified and never timed. */
+/* delays.c: images whose warps pause at random (kernels/common/delays.cuh), on which a kernel that is right by luck of
+ * its schedule is seen to be wrong. They are verified and never timed. */
 #include "base/mem.h"
 #include "campaign/internal.h"
 #include "campaign/jobs.h"

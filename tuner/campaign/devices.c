@@ -42,7 +42,8 @@ static status add_name(struct campaign *c, const char *name, struct err *e)
 static status add_all_gpus(struct campaign *c, struct err *e)
 {
     int n = dev_gpus();
-    status s = n ? LATHE_OK : err_set(e, LATHE_DEVICE, "cuda:all: there is no GPU here; `lathe doctor` says what is missing");
+    status s =
+        n ? LATHE_OK : err_set(e, LATHE_DEVICE, "cuda:all: there is no GPU here; `lathe doctor` says what is missing");
     for (int i = 0; i < n && !s; i++) {
         char name[24];
         snprintf(name, sizeof name, "cuda:%d", i);
@@ -59,8 +60,9 @@ static status check_word(const char *word, const char *list, struct err *e)
     if (!*word)
         return err_set(e, LATHE_USAGE, "--device: '%.200s' lacks a name before or after a comma\n%s", list, expected);
     if (!strncmp(word, "host:", 5))
-        return err_set(e, LATHE_USAGE, "--device: no device '%.100s': this machine's processor is host, without a number\n%s",
-                       word, expected);
+        return err_set(e, LATHE_USAGE,
+                       "--device: no device '%.100s': this machine's processor is host, without a number\n%s", word,
+                       expected);
     return LATHE_OK;
 }
 
@@ -163,7 +165,8 @@ static bool on_turn(void *ctx)
     double most;
     const char *doing = executor_doing(w->executor, &most);
     if (!w->said && clock_seconds() - w->since > SAY_AFTER) {
-        campaign_note(w->c, "%s takes longer than %d s (up to %.4g s are waited; Ctrl-C ends it)", doing, SAY_AFTER, most);
+        campaign_note(w->c, "%s takes longer than %d s (up to %.4g s are waited; Ctrl-C ends it)", doing, SAY_AFTER,
+                      most);
         w->said = true;
     }
     return campaign_interrupted();
@@ -267,7 +270,8 @@ status devices_prepare(struct campaign *c, const struct bench_setup *setup, uint
         if (d->gone) continue;
         status s = device_wait(d, e);
         if (s == LATHE_INTERRUPTED) return s;
-        if (s && (setup || c->ndevices == 1)) {         /* a campaign that begins with fewer is not what was asked for */
+        if (s && (setup || c->ndevices == 1)) {         /* a campaign that begins with fewer is not what was asked
+                                                           for */
             if (c->ndevices > 1) err_prefix(e, "%s", d->name);
             return s;
         }
@@ -280,8 +284,8 @@ status devices_prepare(struct campaign *c, const struct bench_setup *setup, uint
             *answer = *a;
         } else if (strcmp(a->reference, answer->reference)) {
             char why[300];
-            snprintf(why, sizeof why, "it verifies against the reference %s, and %s against %s", a->reference, first->name,
-                     answer->reference);
+            snprintf(why, sizeof why, "it verifies against the reference %s, and %s against %s", a->reference,
+                     first->name, answer->reference);
             s = device_take_out(c, d, why, e);
             if (s) return s;
         }

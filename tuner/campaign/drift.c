@@ -74,7 +74,8 @@ status drift_check(struct pool_device *d, struct err *e)
     if (d->gone || executor_busy(d->executor)) return LATHE_OK;
     if (d->retimed) return end(d, e);
     if (!d->timed_baseline) d->timed_baseline = now;
-    if (!l || d->checking || now - d->timed_baseline < c->request->drift_seconds || campaign_must_stop(c)) return LATHE_OK;
+    if (!l || d->checking || now - d->timed_baseline < c->request->drift_seconds || campaign_must_stop(c))
+        return LATHE_OK;
     return begin(d, l, e);
 }
 
@@ -87,9 +88,10 @@ status drift_conclude(struct campaign *c, struct err *e)
         const struct leader *l = measured_baseline(d);
         if (!l || !(fabs(d->drift) > WORTH_A_NOTE) || !strcmp(c->target.arch, "host")) continue;
         char note[300];
-        snprintf(note, sizeof note, "%.60s drifted by up to %+.1f %%%s%s during the search, and so may the trials have: the "
-                 "final's ratios hold", l->kernel->name, 100 * d->drift, c->ndevices > 1 ? " on " : "",
-                 c->ndevices > 1 ? d->name : "");
+        snprintf(note, sizeof note,
+                 "%.60s drifted by up to %+.1f %%%s%s during the search, and so may the trials have: the "
+                 "final's ratios hold",
+                 l->kernel->name, 100 * d->drift, c->ndevices > 1 ? " on " : "", c->ndevices > 1 ? d->name : "");
         campaign_note(c, "warning: %s", note);
         s = store_campaign_note(c->store, c->id, note, e);
     }

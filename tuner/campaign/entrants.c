@@ -1,6 +1,6 @@
-/* entrants.c: which kernels take part: asked for, able to run on the device, with a space that is not empty. A kernel that
- * cannot take part is left out with a note; if it is the only one that was asked for by name, or none is left, that is an
- * error. */
+/* entrants.c: which kernels take part: asked for, able to run on the device, with a space that is not empty. A kernel
+ * that cannot take part is left out with a note; if it is the only one that was asked for by name, or none is left,
+ * that is an error. */
 #include "base/mem.h"
 #include "campaign/internal.h"
 #include "model/source.h"

@@ -1,9 +1,10 @@
 /* final.c: the leaders against the baselines, once more, fairly.
  *
- * Fresh inputs; every leader verified on them (final_verify.c). Then rounds: in each, every entry in turn, so that drift
- * meets all alike; first cold bursts, then (on a GPU) the sustained regime. Of several devices each measures every entry, all
- * the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking (final_sort.c) is by what
- * the first device measured; the others' figures are kept beside, and none is ever compared across devices. */
+ * Fresh inputs; every leader verified on them (final_verify.c). Then rounds: in each, every entry in turn, so that
+ * drift meets all alike; first cold bursts, then (on a GPU) the sustained regime. Of several devices each measures
+ * every entry, all the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking
+ * (final_sort.c) is by what the first device measured; the others' figures are kept beside, and none is ever compared
+ * across devices. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -55,7 +56,8 @@ static struct entry *entries_new(struct campaign *c, int *nbaselines, int *n)
     }
     *nbaselines = *n;
     for (int i = 0; i < c->nleaders; i++)
-        list[(*n)++] = (struct entry){.leader = &c->leaders[i], .on = mem_zalloc((size_t)c->ndevices, sizeof *list->on)};
+        list[(*n)++] =
+            (struct entry){.leader = &c->leaders[i], .on = mem_zalloc((size_t)c->ndevices, sizeof *list->on)};
     return list;
 }
 

@@ -53,8 +53,8 @@ static status take_out(struct pool_device *d, struct err *e)
 {
     char *why = mem_printf("it failed three times in a row on a configuration that was right before (trial %lld; "
                            "now %s)\ntrials %lld, %lld and %lld may have failed for the device's sake",
-                           (long long)d->checked, sb_str(&d->check_why), (long long)d->failed[0], (long long)d->failed[1],
-                           (long long)d->failed[2]);
+                           (long long)d->checked, sb_str(&d->check_why), (long long)d->failed[0],
+                           (long long)d->failed[1], (long long)d->failed[2]);
     status s = device_take_out(d->campaign, d, why, e);
     mem_free(why);
     return s;

@@ -51,8 +51,8 @@ static void make_target(const struct recording *r, struct target *t)
 
 static char *request_of(const struct recording *r)
 {
-    json_t *j = json_pack("{s:{s:s, s:s, s:s, s:s}}", "imported", "file", r->path, "format", r->format, "kernel", r->kernel,
-                          "device", r->device);
+    json_t *j = json_pack("{s:{s:s, s:s, s:s, s:s}}", "imported", "file", r->path, "format", r->format, "kernel",
+                          r->kernel, "device", r->device);
     char *dumped = j ? json_dumps(j, JSON_COMPACT) : NULL, *text = mem_strdup(dumped ? dumped : "{\"imported\":{}}");
     free(dumped);
     json_decref(j);
@@ -75,7 +75,8 @@ static json_t *dims_of(const char *size)
         char name[32];
         long long value;
         int read = 0;
-        if (sscanf(at, "%31[A-Za-z0-9_]=%lld%n", name, &value, &read) != 2 || value < 1 || (at[read] && at[read] != ' ')) {
+        if (sscanf(at, "%31[A-Za-z0-9_]=%lld%n", name, &value, &read) != 2 || value < 1 ||
+            (at[read] && at[read] != ' ')) {
             good = false;
             break;
         }
@@ -100,7 +101,8 @@ static void make_note(const struct recording *r, struct strbuf *note)
     sb_free(&settled);
 }
 
-static status add_campaign(struct import *i, const struct recording *r, const struct problem *p, int64_t *id, struct err *e)
+static status add_campaign(struct import *i, const struct recording *r, const struct problem *p, int64_t *id,
+                           struct err *e)
 {
     struct target target;
     char *request = request_of(r);
@@ -143,8 +145,11 @@ static void make_result(const struct recording *r, const struct recorded *c, str
                                         .store = NAN,
                                         .device = NAN};
     out->resources = (struct resources){.local_bytes = -1, .shared_static = -1, .shared_dynamic = -1};
-    out->samples = (struct samples){.regime = REGIME_TRIAL, .ms = r->samples + c->first_sample, .count = (int)c->nsamples,
-                                    .energy_mj = c->energy_mj, .energy_launches = !isnan(c->energy_mj)};   /* borrowed */
+    out->samples = (struct samples){.regime = REGIME_TRIAL,
+                                    .ms = r->samples + c->first_sample,
+                                    .count = (int)c->nsamples,
+                                    .energy_mj = c->energy_mj,
+                                    .energy_launches = !isnan(c->energy_mj)}; /* borrowed */
     samples_summarise(&out->samples);
 }
 

@@ -1,9 +1,9 @@
-/* import_campaign.h: a recording as a campaign of the database, as if it had been tuned elsewhere: what is known of each
- * configuration, in the order in which they were tried.
+/* import_campaign.h: a recording as a campaign of the database, as if it had been tuned elsewhere: what is known of
+ * each configuration, in the order in which they were tried.
  *
- * Its device is of the kind DEVICE_IMPORTED and has the recorded one's name with "(imported)": figures of an import never meet
- * measured ones of a device. Its problem is the recorded space alone, since a recording says nothing of the kernel's source. What
- * the file calls its kernel and device stands in the campaign's request. */
+ * Its device is of the kind DEVICE_IMPORTED and has the recorded one's name with "(imported)": figures of an import
+ * never meet measured ones of a device. Its problem is the recorded space alone, since a recording says nothing of the
+ * kernel's source. What the file calls its kernel and device stands in the campaign's request. */
 #ifndef LATHE_CAMPAIGN_IMPORT_CAMPAIGN_H
 #define LATHE_CAMPAIGN_IMPORT_CAMPAIGN_H
 

@@ -198,7 +198,8 @@ status delays_add(struct campaign *c, const struct kernel *k, const char *source
 /* Until all that was added is compiled. LATHE_INTERRUPTED: what was not is dropped. */
 status delays_wait(struct campaign *c, struct err *e);
 void delayed_free(struct delayed *d);
-enum { DELAYED_TRIES = 4 };     /* verifications with pauses: they are random, and what one does not show the next may */
+enum { DELAYED_TRIES = 4 };     /* verifications with pauses: they are random, and what one does not show the next
+                                   may */
 
 /* leaders.c. Fills a bound slot array for a configuration; mem_free it. */
 status campaign_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,

@@ -1,5 +1,5 @@
-/* leaders.c: a configuration as something that can be evaluated, also long after its trial: what the final measures again,
- * what a device is checked with, and the baseline that is timed while the search goes on. */
+/* leaders.c: a configuration as something that can be evaluated, also long after its trial: what the final measures
+ * again, what a device is checked with, and the baseline that is timed while the search goes on. */
 #include "base/mem.h"
 #include "campaign/internal.h"
 #include "campaign/jobs.h"

@@ -1,4 +1,5 @@
-/* prepare.c: the device worker made ready: the verifier compiled with the problem's epilogue, inputs and reference there. */
+/* prepare.c: the device worker made ready: the verifier compiled with the problem's epilogue, inputs and reference
+ * there. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "campaign/internal.h"
@@ -6,7 +7,8 @@
 #include "trial/reference.h"
 #include <string.h>
 
-/* A reference may take so many times the limit of an evaluation; lathe's own, which ends in any case, at least so long. */
+/* A reference may take so many times the limit of an evaluation; lathe's own, which ends in any case, at least so
+ * long. */
 enum { REFERENCE_LIMITS = 10, GEMM_SECONDS = 600 };
 
 struct support {

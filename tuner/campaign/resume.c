@@ -68,7 +68,8 @@ static void read_request(struct resumption *r)
         q->device = text_of(j, "device");
         q->strategy = text_of(j, "strategy");
         const char *objective = text_of(j, "objective");    /* NULL: from before there was another than time */
-        q->objective = objective && !strcmp(objective, objective_name(OBJECTIVE_ENERGY)) ? OBJECTIVE_ENERGY : OBJECTIVE_TIME;
+        q->objective =
+            objective && !strcmp(objective, objective_name(OBJECTIVE_ENERGY)) ? OBJECTIVE_ENERGY : OBJECTIVE_TIME;
         q->top = (int)json_integer_value(json_object_get(j, "top"));
         q->time_limit = json_number_value(json_object_get(j, "time_limit"));
         q->compile_seconds = json_number_value(json_object_get(j, "compile_seconds"));
@@ -157,9 +158,12 @@ static status check_running(const struct resumption *r, struct err *e)
 
 static status check_measured(const struct resumption *r, struct err *e)
 {
-    return strcmp(r->target.device, DEVICE_IMPORTED) ? LATHE_OK
-           : err_set(e, LATHE_USAGE, "it was imported: the tuner that it comes from would have to go on with it\n"
-                                     "`lathe tune --device 'replay:%.300s#%lld'` searches in what it recorded", r->db, (long long)r->id);
+    return strcmp(r->target.device, DEVICE_IMPORTED)
+               ? LATHE_OK
+               : err_set(e, LATHE_USAGE,
+                         "it was imported: the tuner that it comes from would have to go on with it\n"
+                         "`lathe tune --device 'replay:%.300s#%lld'` searches in what it recorded",
+                         r->db, (long long)r->id);
 }
 
 /* The file has to be there before it is opened for writing, which brings an older one up to date. */
@@ -297,10 +301,11 @@ status resumption_check(const struct resumption *r, const struct campaign_reques
     compare_targets(&r->target, target, differences);
     differ(differences, "lathe", fact(r, "tool_version"), request->version);
     if (differences->len && !request->force)
-        return err_set(e, LATHE_USAGE,
-                       "campaign %lld cannot simply go on: %.1200s\nwhat is measured now may not compare with what was\n"
-                       "--force goes on all the same, and says so in the campaign's note",
-                       (long long)r->id, sb_str(differences));
+        return err_set(
+            e, LATHE_USAGE,
+            "campaign %lld cannot simply go on: %.1200s\nwhat is measured now may not compare with what was\n"
+            "--force goes on all the same, and says so in the campaign's note",
+            (long long)r->id, sb_str(differences));
     memcpy(target->limit, r->target.limit, sizeof target->limit);
     return LATHE_OK;
 }

@@ -6,9 +6,9 @@
 #include "campaign/resume.h"
 #include "db/store.h"
 
-/* The request as JSON, for the store: what no other column has, and a resumption needs; and what the strategy was told of
- * earlier campaigns, since the database has more of them later. devices: the list, "cuda:all" resolved; NULL: the default. mem_free
- * it. */
+/* The request as JSON, for the store: what no other column has, and a resumption needs; and what the strategy was told
+ * of earlier campaigns, since the database has more of them later. devices: the list, "cuda:all" resolved; NULL: the
+ * default. mem_free it. */
 char *request_text(const struct campaign_request *r, const char *devices, const json_t *earlier);
 
 const char *resumption_strategy(const struct resumption *r, const char **text);
@@ -16,9 +16,9 @@ const json_t *resumption_earlier(const struct resumption *r);    /* never NULL *
 int64_t resumption_id(const struct resumption *r);
 double resumption_seconds(const struct resumption *r);      /* that it took so far */
 
-/* LATHE_USAGE: the device, what compiles for it, or lathe itself are others than were recorded, and the request does not
- * force it; else in what they differ goes to *differences. The target's limits become the recorded ones, so that the
- * spaces are the same. */
+/* LATHE_USAGE: the device, what compiles for it, or lathe itself are others than were recorded, and the request does
+ * not force it; else in what they differ goes to *differences. The target's limits become the recorded ones, so that
+ * the spaces are the same. */
 status resumption_check(const struct resumption *r, const struct campaign_request *request, struct target *target,
                         struct strbuf *differences, struct err *e);
 /* What differs at the device of this position, after the first, is added to *differences; before resumption_check. */

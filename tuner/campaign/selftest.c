@@ -1,5 +1,5 @@
-/* selftest.c: see selftest.h. The specification and its source are embedded; the campaign's database is in a folder that
- * is removed. */
+/* selftest.c: see selftest.h. The specification and its source are embedded; the campaign's database is in a folder
+ * that is removed. */
 #include "campaign/selftest.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -56,16 +56,27 @@ status selftest_run(const struct selftest *t, struct err *e)
     char *folder = mem_printf("%s/lathe-selftest-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     struct problem *problem = NULL;
     struct campaign_summary summary;
-    status s = mkdtemp(folder) ? LATHE_OK : err_set(e, LATHE_IO, "%s: cannot make a folder: %s", folder, strerror(errno));
+    status s =
+        mkdtemp(folder) ? LATHE_OK : err_set(e, LATHE_IO, "%s: cannot make a folder: %s", folder, strerror(errno));
     if (s) {
         mem_free(folder);
         return s;
     }
     char *db = path_join(folder, "selftest.db");
     s = read_problem(&problem, e);
-    struct campaign_request r = {.problem = problem, .device = t->device, .strategy = "exhaustive", .trials = 1000, .seed = 1,
-                                 .db = db, .time_limit = t->time_limit, .drift_seconds = INT32_MAX, .self = t->self,
-                                 .version = t->version, .command_line = "", .on_event = on_event, .ctx = (void *)t};
+    struct campaign_request r = {.problem = problem,
+                                 .device = t->device,
+                                 .strategy = "exhaustive",
+                                 .trials = 1000,
+                                 .seed = 1,
+                                 .db = db,
+                                 .time_limit = t->time_limit,
+                                 .drift_seconds = INT32_MAX,
+                                 .self = t->self,
+                                 .version = t->version,
+                                 .command_line = "",
+                                 .on_event = on_event,
+                                 .ctx = (void *)t};
     if (!s) s = campaign_run(&r, &summary, e);
     if (s == LATHE_NOTHING) s = LATHE_OK;       /* not one was right: on_trial was told */
     problem_free(problem);

@@ -1,5 +1,5 @@
-// selftest.cu: y[n] = 2 x[n]; `scale` ends as LATHE_OUTCOME says, on every device. `launch` and `resources` are the launch's
-// doing.
+// selftest.cu: y[n] = 2 x[n]; `scale` ends as LATHE_OUTCOME says, on every device. `launch` and `resources` are the
+// launch's doing.
 extern "C" __global__ void twice(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

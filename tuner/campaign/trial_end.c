@@ -154,9 +154,11 @@ static status begin_again(struct trial *t, int outcome, int attempts, struct err
         return LATHE_OK;
     }
     if (t->suspect)
-        campaign_note(c,
-                      "trial %lld was on the device when the campaign was cut off: it is tried once more, alone, after the "
-                      "others: %s", (long long)t->number, t->text);
+        campaign_note(
+            c,
+            "trial %lld was on the device when the campaign was cut off: it is tried once more, alone, after the "
+            "others: %s",
+            (long long)t->number, t->text);
     return store_trial_again(c->store, t->id, attempts, e);
 }
 

@@ -1,4 +1,5 @@
-/* trial_impl.h: one trial on its way: trials.c takes it through its stages, trial_end.c ends it: stores, counts, tells. */
+/* trial_impl.h: one trial on its way: trials.c takes it through its stages, trial_end.c ends it: stores, counts,
+ * tells. */
 #ifndef LATHE_CAMPAIGN_TRIAL_IMPL_H
 #define LATHE_CAMPAIGN_TRIAL_IMPL_H
 
@@ -29,8 +30,8 @@ struct trial {
 void trial_end_as(struct trial *t, enum outcome outcome, const char *reason);
 /* Stores how it ended, counts it, tells it. */
 status trial_close(struct trial *t, struct err *e);
-/* If the trial was recorded before the campaign was resumed, takes its row over. *over: it had ended, and is counted and
- * told as it was. One that was on the device twice when the campaign was cut off ends here, and is to be closed. */
+/* If the trial was recorded before the campaign was resumed, takes its row over. *over: it had ended, and is counted
+ * and told as it was. One that was on the device twice when the campaign was cut off ends here, and is to be closed. */
 status trial_recall(struct trial *t, bool *over, struct err *e);
 void trial_free(struct trial *t);
 

@@ -212,7 +212,8 @@ static status turn_devices(struct run *run, bool search, struct err *e)
         if (!s) s = start_next(run, &c->devices[i], e);
     }
     for (struct trial *t = run->first; t && !s; t = t->next)
-        if (t->state == TRIAL_READY && t->only && t->only->gone) trial_end_as(t, OUTCOME_skipped, "its device was taken out");
+        if (t->state == TRIAL_READY && t->only && t->only->gone)
+            trial_end_as(t, OUTCOME_skipped, "its device was taken out");
     return s;
 }
 

@@ -1,6 +1,6 @@
-/* verification.c: see verification.h. A campaign without a store: its workers, its bench; every configuration is compiled
- * first, then each class of inputs is set up once and all configurations run on it; on the first also with warps that pause
- * at random (delays.c). */
+/* verification.c: see verification.h. A campaign without a store: its workers, its bench; every configuration is
+ * compiled first, then each class of inputs is set up once and all configurations run on it; on the first also with
+ * warps that pause at random (delays.c). */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "campaign/internal.h"

@@ -1,5 +1,5 @@
-/* verification.h: `lathe verify`: configurations of one kernel on inputs of many kinds (model/inputs.h). Nothing is timed
- * and nothing stored. */
+/* verification.h: `lathe verify`: configurations of one kernel on inputs of many kinds (model/inputs.h). Nothing is
+ * timed and nothing stored. */
 #ifndef LATHE_CAMPAIGN_VERIFICATION_H
 #define LATHE_CAMPAIGN_VERIFICATION_H
 
@@ -14,9 +14,10 @@ struct verification_result {
     const char *config;                     /* canonical text */
     const json_t *configuration;            /* {name: value} */
     const struct result *result;            /* its outcome: ok, inaccurate, wrong, or why it did not run */
-    /* Plain inputs are measured by the relative Frobenius error, the others by the largest error over its scale. NaN: not
-     * known, not finite, no limit. */
-    double error, sgemm_error, limit;       /* the configuration's, the float32 GEMM's on these inputs, and what it may be */
+    /* Plain inputs are measured by the relative Frobenius error, the others by the largest error over its scale. NaN:
+     * not known, not finite, no limit. */
+    double error, sgemm_error, limit;       /* the configuration's, the float32 GEMM's on these inputs, and what it may
+                                               be */
 };
 
 struct verification_request {

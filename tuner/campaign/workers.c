@@ -27,8 +27,9 @@ static status check_memory(const struct campaign *c, struct err *e)
     if (have <= 0 || bytes <= have) return LATHE_OK;
     struct strbuf size = {0};
     problem_size_text(c->problem, &size);
-    err_set(e, LATHE_USAGE, "%s needs %.3g GiB of device memory at least, and %s allows %.3g GiB: choose a smaller size",
-            sb_str(&size), bytes / 1073741824.0, c->target.device, have / 1073741824.0);
+    err_set(e, LATHE_USAGE,
+            "%s needs %.3g GiB of device memory at least, and %s allows %.3g GiB: choose a smaller size", sb_str(&size),
+            bytes / 1073741824.0, c->target.device, have / 1073741824.0);
     sb_free(&size);
     return e->code;
 }

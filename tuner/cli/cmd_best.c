@@ -31,7 +31,8 @@ static const struct option_row best_options[] = {
      .help = "what to rank by: time, energy (default: with --campaign what that campaign looked for, else time)",
      .choices = "time|energy"},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, json), .help = "an array of trials, best first"},
-    {"csv", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, csv), .help = "the same with a header line (RFC 4180)"},
+    {"csv", .kind = OPTION_FLAG, .offset = offsetof(struct best_args, csv),
+     .help = "the same with a header line (RFC 4180)"},
     {0},
 };
 
@@ -65,8 +66,8 @@ static status parse_axes(const char *list, unsigned *axes, struct err *e)
         const char *near = axis < 0 ? nearest_word(name, (const char *const[]){"time", "energy", "error"}, 3) : NULL;
         if (axis < 0 || *axes & 1u << axis)
             return err_set(e, LATHE_USAGE,
-                           "--pareto: '%.100s': expected time, energy and error, each once, with commas between%s%s%s", list,
-                           near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
+                           "--pareto: '%.100s': expected time, energy and error, each once, with commas between%s%s%s",
+                           list, near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
         *axes |= 1u << axis;
         n++;
         at += len + (at[len] == ',');
@@ -130,12 +131,13 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_best = {
     .name = "best",
     .summary = "lists the best verified configurations in the database",
-    .details = "Only configurations whose results were verified are listed; what was imported or replayed, so that nothing "
-               "of it was verified here, where --campaign or --device names it, and it is said then. Those that were in their "
-               "campaign's final "
-               "are ranked by its cold time, the others by the time of their trial. 'error' is the relative Frobenius "
-               "error against double precision, 'speed-up' the first baseline's time over this one's. --front compares "
-               "the times of trials ('time ms'), since what is inaccurate is in no final.",
+    .details =
+        "Only configurations whose results were verified are listed; what was imported or replayed, so that nothing "
+        "of it was verified here, where --campaign or --device names it, and it is said then. Those that were in their "
+        "campaign's final "
+        "are ranked by its cold time, the others by the time of their trial. 'error' is the relative Frobenius "
+        "error against double precision, 'speed-up' the first baseline's time over this one's. --front compares "
+        "the times of trials ('time ms'), since what is inaccurate is in no final.",
     .options = best_options,
     .args_size = sizeof(struct best_args),
     .run = best_run,

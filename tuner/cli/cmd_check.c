@@ -157,10 +157,11 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
 const struct command command_check = {
     .name = "check",
     .summary = "compiles a sample of each kernel's configurations, for GPUs that need not be here",
-    .details = "Exit code 2 if one does not compile, if a launch passes what its kernel's parameters do not take, or if it "
-               "cannot be launched at that size: the table shows how many, and the first one's configuration and log. A "
-               "specification's own reference kernel is compiled too, except with --kernel. "
-               "Images go to the cache, and what is in the cache is not compiled again.",
+    .details =
+        "Exit code 2 if one does not compile, if a launch passes what its kernel's parameters do not take, or if it "
+        "cannot be launched at that size: the table shows how many, and the first one's configuration and log. A "
+        "specification's own reference kernel is compiled too, except with --kernel. "
+        "Images go to the cache, and what is in the cache is not compiled again.",
     .options = check_options,
     .args_size = sizeof(struct check_args),
     .run = check_command,

@@ -94,16 +94,17 @@ static void print_roofline(struct strbuf *b, const json_t *trial, const json_t *
 
 static void print_launch(struct strbuf *b, const json_t *launch, bool several)
 {
-    sb_addf(b, "  %s: %lld blocks of %lld threads, %lld bytes of dynamic shared memory\n", tree_text(launch, "function"),
-            (long long)tree_int(launch, "blocks"), (long long)tree_int(launch, "threads"),
-            (long long)tree_int(launch, "shared_bytes"));
+    sb_addf(b, "  %s: %lld blocks of %lld threads, %lld bytes of dynamic shared memory\n",
+            tree_text(launch, "function"), (long long)tree_int(launch, "blocks"),
+            (long long)tree_int(launch, "threads"), (long long)tree_int(launch, "shared_bytes"));
     const json_t *by = json_object_get(launch, "blocks_by");
     const char *name, *limiter = tree_text(launch, "limiter");
     json_t *blocks;
     if (!json_is_object(by))
         return;
     sb_addf(b, "    an SM holds %s%lld (occupancy %.1f %%), limited by the %s; by the others it would hold",
-            several ? "at least " : "", (long long)tree_int(launch, "resident"), 100 * tree_number(launch, "occupancy"), limit_text(limiter));
+            several ? "at least " : "", (long long)tree_int(launch, "resident"), 100 * tree_number(launch, "occupancy"),
+            limit_text(limiter));
     json_object_foreach((json_t *)by, name, blocks)
         if (strcmp(name, limiter) != 0 && json_integer_value(blocks) < INT32_MAX)
             sb_addf(b, " %lld (%s)", (long long)json_integer_value(blocks), name);
@@ -205,8 +206,8 @@ static status plan_of(const struct stored *t, struct plan *plan, struct err *e)
 }
 
 /* Of what was recorded elsewhere no launches are known. */
-static status explain_stored(struct query *q, const json_t *trial, const struct stored *t, const struct explain_args *args,
-                             struct err *e)
+static status explain_stored(struct query *q, const json_t *trial, const struct stored *t,
+                             const struct explain_args *args, struct err *e)
 {
     struct plan plan;
     bool runs = !t->problem->space_alone;
@@ -257,8 +258,10 @@ static status newest_best(struct query *q, const struct explain_args *args, int6
     struct strbuf db = {0};
     select_db_option(&db, args->db);
     if (s == LATHE_OK && json_array_size(best) == 0)
-        s = err_set(e, LATHE_NOTHING, "campaign %lld of %.300s has no verified configuration\ngive a trial's number: `lathe show "
-                                      "%lld%.300s` lists them", (long long)f.campaign, args->db, (long long)f.campaign, sb_str(&db));
+        s = err_set(e, LATHE_NOTHING,
+                    "campaign %lld of %.300s has no verified configuration\ngive a trial's number: `lathe show "
+                    "%lld%.300s` lists them",
+                    (long long)f.campaign, args->db, (long long)f.campaign, sb_str(&db));
     sb_free(&db);
     *id = tree_int(json_array_get(best, 0), "id");
     json_decref(best);
@@ -286,8 +289,10 @@ static status explain_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_explain = {
     .name = "explain",
     .summary = "says what limits a trial, and what its neighbours measured",
-    .details = "Occupancy and what limits it are computed by NVIDIA's rules from the launches, the registers and the shared memory; of a "
-               "pipeline of several launches, the largest. Neighbours are trials of the same campaign and kernel that differ in "
+    .details = "Occupancy and what limits it are computed by NVIDIA's rules from the launches, the registers and the "
+               "shared memory; of a "
+               "pipeline of several launches, the largest. Neighbours are trials of the same campaign and kernel that "
+               "differ in "
                "one parameter.",
     .options = explain_options,
     .args_size = sizeof(struct explain_args),

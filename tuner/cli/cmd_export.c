@@ -177,8 +177,10 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
         return err_set(e, LATHE_USAGE, "export: --format %s has no launcher that --name would be the name of\n"
                                        "leave out --name", args->format);
     if (args->into_database && (!bundle || args->output))
-        return err_set(e, LATHE_USAGE, "export: --into-database is for --format bundle, and then there is no other file\n"
-                                       "leave out %s", bundle ? "-o" : "--into-database");
+        return err_set(e, LATHE_USAGE,
+                       "export: --into-database is for --format bundle, and then there is no other file\n"
+                       "leave out %s",
+                       bundle ? "-o" : "--into-database");
     struct query *q;
     status s = query_open(args->selection.db, &q, e);
     if (s != LATHE_OK)
@@ -197,22 +199,24 @@ static status export_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_export = {
     .name = "export",
     .summary = "writes the best configuration as code, or a campaign for other tuners",
-    .details = "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
-               "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
-               "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
-               "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each "
-               "size and device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the "
-               "nearest that the device can run, and never gives a wrong result.\n\n"
-               "--format bundle: the same as one file, which a program opens with liblathe (docs/liblathe.md); "
-               "--into-database keeps it in the database, which is then what the program opens.\n\n"
-               "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
-               "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
-               "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "
-               "operations compute what neither can serve, with a warning.\n\n"
-               "--format json: one document with the trial, its campaign, device, plan, source and samples (docs/json.md).\n\n"
-               "--format t4, kernel-tuner, csv: all trials of one kernel of a campaign (--campaign N, default the newest; "
-               "--kernel) in the auto-tuning community's T4 format, as a cache of Kernel Tuner, or as a table. `lathe import` reads them.\n\n"
-               "More, with what to type: docs/export.md.",
+    .details =
+        "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
+        "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
+        "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
+        "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each "
+        "size and device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the "
+        "nearest that the device can run, and never gives a wrong result.\n\n"
+        "--format bundle: the same as one file, which a program opens with liblathe (docs/liblathe.md); "
+        "--into-database keeps it in the database, which is then what the program opens.\n\n"
+        "--format torch: the file's ModelNew takes the place of the problem's PyTorch model, as the "
+        "specification's `torch` describes it. It compiles the same source at its first call; where there is no "
+        "compiler it launches the cubin that the export has compiled into it, at the size tuned; and PyTorch's own "
+        "operations compute what neither can serve, with a warning.\n\n"
+        "--format json: one document with the trial, its campaign, device, plan, source and samples (docs/json.md).\n\n"
+        "--format t4, kernel-tuner, csv: all trials of one kernel of a campaign (--campaign N, default the newest; "
+        "--kernel) in the auto-tuning community's T4 format, as a cache of Kernel Tuner, or as a table. `lathe import` "
+        "reads them.\n\n"
+        "More, with what to type: docs/export.md.",
     .options = export_options,
     .args_size = sizeof(struct export_args),
     .run = export_run,

@@ -97,8 +97,9 @@ static status report_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_report = {
     .name = "report",
     .summary = "writes campaigns as one HTML page: charts, trials, the winner's code",
-    .details = "The page is one file that needs no network. docs/report.md describes what it shows, and how the importance "
-               "of parameters is estimated.",
+    .details =
+        "The page is one file that needs no network. docs/report.md describes what it shows, and how the importance "
+        "of parameters is estimated.",
     .options = report_options,
     .args_size = sizeof(struct report_args),
     .run = report_run,

@@ -23,7 +23,8 @@ struct serve_args {
 #define AT(member) .offset = offsetof(struct serve_args, member)
 static const struct option_row serve_options[] = {
     OPTION_DB(struct serve_args, db),
-    {"port", .arg = "N", .kind = OPTION_COUNT, AT(port), .initial = "8042", .max = 65535, .help = "0: any that is free"},
+    {"port", .arg = "N", .kind = OPTION_COUNT, AT(port), .initial = "8042", .max = 65535,
+     .help = "0: any that is free"},
     {"listen", .arg = "ADDRESS", .kind = OPTION_TEXT, AT(listen), .initial = "127.0.0.1",
      .help = "an IPv4 address of this machine; others than 127.x.x.x need --allow-others"},
     {"allow-others", .kind = OPTION_FLAG, AT(others),
@@ -50,8 +51,8 @@ static bool parse_path(const char *path, int64_t *campaign, bool *data)
     *data = false;
     if (strcmp(path, "/") == 0)
         return true;
-    if (strncmp(path, prefix, sizeof prefix - 1) != 0 || path[sizeof prefix - 1] < '1' || path[sizeof prefix - 1] > '9' ||
-        strlen(path) > sizeof prefix + 20)
+    if (strncmp(path, prefix, sizeof prefix - 1) != 0 || path[sizeof prefix - 1] < '1' ||
+        path[sizeof prefix - 1] > '9' || strlen(path) > sizeof prefix + 20)
         return false;
     *campaign = strtoll(path + sizeof prefix - 1, &end, 10);
     *data = strcmp(end, ".json") == 0;
@@ -67,7 +68,8 @@ static const json_t *entry_of(const json_t *list, int64_t id)
     return NULL;
 }
 
-/* What changes whenever a campaign's page would: its entry (its trials, its best, its state), which costs little to ask. */
+/* What changes whenever a campaign's page would: its entry (its trials, its best, its state), which costs little to
+ * ask. */
 static void tag_of(const json_t *list, const json_t *entry, char *out)
 {
     struct strbuf text = {0};
@@ -83,7 +85,8 @@ static status fill(struct site *site, struct query *q, const json_t *list, const
                    struct serve_answer *out, struct err *e)
 {
     int64_t id = tree_int(entry, "id");
-    struct document_request r = {.campaigns = &id, .ncampaigns = 1, .tool_version = site->cli->version, .source = code_of};
+    struct document_request r = {
+        .campaigns = &id, .ncampaigns = 1, .tool_version = site->cli->version, .source = code_of};
     json_t *document = NULL;
     status s = document_make(q, &r, &document, e);
     if (s != LATHE_OK)
@@ -115,8 +118,10 @@ static void answer(void *ctx, const char *path, const char *known, struct serve_
     bool data;
     status s = LATHE_OK;
     if (!parse_path(path, &id, &data)) {
-        s = err_set(&e, LATHE_NOTHING, "there is nothing at this address: / is the newest campaign, /campaign/N another");
-    } else if ((s = query_open(site->args->db, &q, &e)) == LATHE_OK && (s = query_campaigns(q, &list, &e)) == LATHE_OK) {
+        s = err_set(&e, LATHE_NOTHING,
+                    "there is nothing at this address: / is the newest campaign, /campaign/N another");
+    } else if ((s = query_open(site->args->db, &q, &e)) == LATHE_OK &&
+               (s = query_campaigns(q, &list, &e)) == LATHE_OK) {
         const json_t *entry = entry_of(list, id);
         if (!entry) {
             s = err_set(&e, LATHE_NOTHING, "there is no such campaign in %.300s yet", site->args->db);
@@ -151,8 +156,13 @@ static status serve_command(const struct cli *cli, void *p, struct err *e)
     const struct serve_args *args = p;
     struct site site = {cli, args};
     struct query *q = NULL;
-    struct serve_request r = {.address = args->listen, .port = (int)args->port, .others = args->others, .answer = answer,
-                              .ctx = &site, .started = started, .stop = stop};
+    struct serve_request r = {.address = args->listen,
+                              .port = (int)args->port,
+                              .others = args->others,
+                              .answer = answer,
+                              .ctx = &site,
+                              .started = started,
+                              .stop = stop};
     if (!page_has_charts())
         return page_needs_charts(e);
     status s = query_open(args->db, &q, e);
@@ -169,7 +179,8 @@ static status serve_command(const struct cli *cli, void *p, struct err *e)
 const struct command command_serve = {
     .name = "serve",
     .summary = "shows reports in the browser, renewed while a campaign runs",
-    .details = "The pages of `lathe report` from the database as it is now. It only reads, listens on this machine alone, and answers to "
+    .details = "The pages of `lathe report` from the database as it is now. It only reads, listens on this machine "
+               "alone, and answers to "
                "no other name than localhost's.",
     .options = serve_options,
     .args_size = sizeof(struct serve_args),

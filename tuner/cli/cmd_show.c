@@ -18,11 +18,13 @@ enum { TERMINAL_TRIALS = 30, OTHER_TRIALS = 10000, BEST = 5 };
 static const struct option_row show_options[] = {
     {"CAMPAIGN", .kind = OPTION_WANTED, AT(campaign),
      .help = "a campaign's number; without it, all campaigns are listed"},
-    {"all", .kind = OPTION_FLAG, AT(all), .help = "every trial, where the last 30 are shown on a terminal, else the last 10000"},
+    {"all", .kind = OPTION_FLAG, AT(all),
+     .help = "every trial, where the last 30 are shown on a terminal, else the last 10000"},
     OPTION_DB(struct show_args, db),
     {"json", .kind = OPTION_FLAG, AT(json),
      .help = "an array of campaigns, or the campaign with all its trials in the order proposed"},
-    {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the campaigns, or the campaign's trials, with a header line (RFC 4180)"},
+    {"csv", .kind = OPTION_FLAG, AT(csv),
+     .help = "the campaigns, or the campaign's trials, with a header line (RFC 4180)"},
     {0},
 };
 

@@ -26,7 +26,8 @@ static const struct option_row space_options[] = {
              "first CUDA GPU, else host)"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "an object; with --list and --sample an array, one object a line"},
     {"csv", .kind = OPTION_FLAG, AT(csv),
-     .help = "the kernels with their counts, or with --list and --sample the configurations, a column a parameter, with a header "
+     .help = "the kernels with their counts, or with --list and --sample the configurations, a column a parameter, "
+             "with a header "
              "line (RFC 4180)"},
     {0},
 };

@@ -34,7 +34,8 @@ static const struct option_row verify_options[] = {
     {"tolerance", .arg = "NAME=V", .kind = OPTION_PAIRS, AT(tolerances),
      .help = "another limit than the specification's: atol, rtol, times_sgemm_error, frobenius; may be repeated"},
     {"delays", .arg = "WHEN", .kind = OPTION_TEXT, AT(delays), .initial = "auto",
-     .help = "the first class again, compiled so that warps pause at random, which finds races: auto (on GPUs), yes, no",
+     .help =
+         "the first class again, compiled so that warps pause at random, which finds races: auto (on GPUs), yes, no",
      .choices = "auto|yes|no"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "of sample and inputs"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
@@ -99,15 +100,15 @@ static void on_result(void *ctx, const struct verification_result *r)
         c->worst = error;
     struct strbuf reason = {0};
     text_escape(&reason, r->result->reason);
-    json_array_append_new(
-        v->results,
-        json_pack("{s:s, s:b, s:s, s:O, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}", "inputs",
-                  inputs_name(r->inputs), "delays", (int)r->delayed, "kernel", v->kernel, "configuration", r->configuration, "text", r->config,
-                  "outcome", outcome_name(r->result->outcome), "reason", sb_str(&reason), "measure",
-                  inputs_plain(r->inputs) ? "frobenius" : "scaled", "error", number(r->error), "sgemm_error",
-                  number(r->sgemm_error), "limit", number(r->limit), "max_abs",
-                  number(q->done ? q->max_abs : NAN), "mismatches", (json_int_t)q->mismatches, "elements",
-                  (json_int_t)q->elements, "deterministic", (int)q->deterministic));
+    json_array_append_new(v->results,
+                          json_pack("{s:s, s:b, s:s, s:O, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}",
+                                    "inputs", inputs_name(r->inputs), "delays", (int)r->delayed, "kernel", v->kernel,
+                                    "configuration", r->configuration, "text", r->config, "outcome",
+                                    outcome_name(r->result->outcome), "reason", sb_str(&reason), "measure",
+                                    inputs_plain(r->inputs) ? "frobenius" : "scaled", "error", number(r->error),
+                                    "sgemm_error", number(r->sgemm_error), "limit", number(r->limit), "max_abs",
+                                    number(q->done ? q->max_abs : NAN), "mismatches", (json_int_t)q->mismatches,
+                                    "elements", (json_int_t)q->elements, "deterministic", (int)q->deterministic));
     if (!v->quiet && r->result->outcome != OUTCOME_ok)
         fprintf(stderr, "%s%s: %s %s: %s\n", inputs_name(r->inputs), r->delayed ? DELAYED : "", v->kernel, r->config,
                 outcome_name(r->result->outcome));
@@ -196,7 +197,8 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     enum inputs inputs[INPUTS_COUNT];
     int ninputs;
     if (!args->kernel)
-        return err_set(e, LATHE_USAGE, "verify: --kernel is missing\n`lathe space %.100s` lists the kernels", args->spec.name);
+        return err_set(e, LATHE_USAGE, "verify: --kernel is missing\n`lathe space %.100s` lists the kernels",
+                       args->spec.name);
     status s = report_one_form("verify", args->json, args->csv, e);
     enum delays delays = DELAYS_AUTO;
     if (s == LATHE_OK)
@@ -234,12 +236,13 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
 const struct command command_verify = {
     .name = "verify",
     .summary = "checks a kernel on hard inputs: of all magnitudes, exact, with NaN and infinities",
-    .details = "Errors stand beside those of the float32 GEMM on the same inputs, and the limit is as many times them as "
-               "the tolerance's times_sgemm_error says. Where magnitudes differ much, each element's error is taken "
-               "relative to sum |x| |w|; a NaN or an infinity must stand exactly where the float32 GEMM has it. On a GPU, "
-               "the first class is tried once more with warps that pause at random, which finds races. "
-               "docs/method.md tells more.\n"
-               "Exit code 1: something was not right; the second table says what.",
+    .details =
+        "Errors stand beside those of the float32 GEMM on the same inputs, and the limit is as many times them as "
+        "the tolerance's times_sgemm_error says. Where magnitudes differ much, each element's error is taken "
+        "relative to sum |x| |w|; a NaN or an infinity must stand exactly where the float32 GEMM has it. On a GPU, "
+        "the first class is tried once more with warps that pause at random, which finds races. "
+        "docs/method.md tells more.\n"
+        "Exit code 1: something was not right; the second table says what.",
     .options = verify_options,
     .args_size = sizeof(struct verify_args),
     .more_help = inputs_help,

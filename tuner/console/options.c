@@ -1,7 +1,7 @@
 /* options.c: parses a command's arguments by its table.
  *
- * Accepted: --name VALUE, --name=VALUE, --flag, -x VALUE, -xVALUE, and "--" after which everything is positional; a list
- * as --name VALUE VALUE ...
+ * Accepted: --name VALUE, --name=VALUE, --flag, -x VALUE, -xVALUE, and "--" after which everything is positional; a
+ * list as --name VALUE VALUE ...
  * Options and positional arguments may be mixed. An option's value may begin with a dash (a negative number gets its
  * own message), but not be another option of the command: that is a forgotten value. */
 #include "console/options.h"

@@ -42,7 +42,8 @@ struct option_row {
     int64_t min, max;    /* OPTION_COUNT; max 0: no limit */
     const char *help;
     size_t given;        /* of a bool that tells whether the option was there; 0: nobody asks */
-    const char *choices; /* the values that there are, "time|energy", for completion; NULL: what complete_values.c knows */
+    const char *choices; /* the values that there are, "time|energy", for completion; NULL: what complete_values.c
+                            knows */
 };
 
 /* argv[0] is the first argument after the command's name; args is zeroed memory. *help: --help was given (then nothing

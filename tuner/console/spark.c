@@ -1,4 +1,5 @@
-/* spark.c: see spark.h. Bars are Unicode's block elements: U+2581 to U+2588 grow upwards, U+258F to U+2588 to the right. */
+/* spark.c: see spark.h. Bars are Unicode's block elements: U+2581 to U+2588 grow upwards, U+258F to U+2588 to the
+ * right. */
 #include "console/spark.h"
 
 #include <math.h>
@@ -31,7 +32,8 @@ static void block(struct strbuf *b, int n)
 void spark_bar(struct strbuf *b, double share, int width, const char *rest, bool utf8)
 {
     double x = share > 0 ? share < 1 ? share : 1 : 0;
-    int parts = (int)floor(x * width * (utf8 ? EIGHTHS : 1) + 0.5), whole = utf8 ? parts / EIGHTHS : parts, used = whole;
+    int parts = (int)floor(x * width * (utf8 ? EIGHTHS : 1) + 0.5), whole = utf8 ? parts / EIGHTHS : parts,
+        used = whole;
     for (int i = 0; i < whole; i++) {
         if (utf8)
             block(b, 8);

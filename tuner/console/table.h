@@ -26,7 +26,8 @@ void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(pr
 int table_rows(const struct table *t);
 
 void table_print(const struct table *t, struct strbuf *b); /* header, then rows, two blanks between columns */
-void table_csv(const struct table *t, struct strbuf *b);   /* RFC 4180 but for lines that end in LF: header line, quoted where needed */
+void table_csv(const struct table *t, struct strbuf *b);   /* RFC 4180 but for lines that end in LF: header line, quoted
+                                                              where needed */
 
 int text_width(const char *utf8); /* columns on a terminal */
 /* Appends text of any number of lines; bytes of control characters but \n and \t, and those that are no UTF-8, are

@@ -162,8 +162,8 @@ static const struct ex *find_ex(enum dtype from, enum gemm_compute compute)
     return NULL;
 }
 
-status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a, dev_ptr pb,
-                   dev_ptr c, enum dev_fault *fault, struct err *e)
+status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a,
+                   dev_ptr pb, dev_ptr c, enum dev_fault *fault, struct err *e)
 {
     if (step->m < 1 || step->n < 1 || step->k < 1 || step->m > INT_MAX || step->n > INT_MAX || step->k > INT_MAX)
         return refuse(step, "each dimension must be 1 to 2147483647", fault, e);

@@ -39,7 +39,7 @@ status cublas_open(const struct cublas_api *with, CUstream stream, struct cublas
 void cublas_close(struct cublas *b);
 
 /* Queues row-major C[m,n] = op(A) op(B). Types and precision: dev.h. */
-status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a, dev_ptr pb,
-                   dev_ptr c, enum dev_fault *fault, struct err *e);
+status cublas_gemm(struct cublas *b, const struct plan_step *step, enum dtype from, enum dtype to, dev_ptr a,
+                   dev_ptr pb, dev_ptr c, enum dev_fault *fault, struct err *e);
 
 #endif

@@ -1,4 +1,5 @@
-/* cuda.c: a CUDA device: context, the queue, copies, marks. Memory is in cuda_memory.c, modules and launches in cuda_launch.c.
+/* cuda.c: a CUDA device: context, the queue, copies, marks. Memory is in cuda_memory.c, modules and launches in
+ * cuda_launch.c.
  *
  * 1. The device's primary context is used, current on the one thread that calls: cuBLAS, which lives on the runtime's
  *    primary context, then sees the same memory. After a fault every call fails, and the process is expected to end:

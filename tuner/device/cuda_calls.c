@@ -115,8 +115,8 @@ CUresult cuda_limits(CUresult (*ask)(int *value, CUdevice_attribute attribute, C
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
-/* NOTE: a driver that refuses already the first index may know nothing of this kernel; it is not believed that it has no
- * parameters at all. */
+/* NOTE: a driver that refuses already the first index may know nothing of this kernel; it is not believed that it has
+ * no parameters at all. */
 bool cuda_takes(CUresult (*ask)(CUfunction function, size_t index, size_t *offset, size_t *bytes), CUfunction function,
                 const struct plan_step *step, char *why, size_t size)
 {

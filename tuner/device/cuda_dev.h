@@ -1,5 +1,6 @@
 /* cuda_dev.h: the inside of a CUDA device, shared by cuda.c (context, queue), cuda_memory.c, cuda_launch.c (modules,
- * kernels), cuda_graph.c (batches as one launch), cuda_tma.c (tensor maps, the L2's lines that persist) and cuda_target.c (what the device is).
+ * kernels), cuda_graph.c (batches as one launch), cuda_tma.c (tensor maps, the L2's lines that persist) and
+ * cuda_target.c (what the device is).
  *
  * Ownership: the device owns its modules, a module its functions; both end with their owner at the latest. Allocations
  * are the caller's, and end with the device.

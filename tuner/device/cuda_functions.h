@@ -73,10 +73,12 @@
       (CUdeviceptr * address, size_t bytes, size_t alignment, CUdeviceptr wanted, unsigned long long flags))           \
     X(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr address, size_t bytes))                                         \
     X(cuMemCreate, cuMemCreate,                                                                                        \
-      (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *prop, unsigned long long flags)) \
+      (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *prop,                           \
+       unsigned long long flags))                                                                                      \
     X(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle handle))                                               \
     X(cuMemMap, cuMemMap,                                                                                              \
-      (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)) \
+      (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,                          \
+       unsigned long long flags))                                                                                      \
     X(cuMemUnmap, cuMemUnmap, (CUdeviceptr address, size_t bytes))                                                     \
     X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc, size_t count))
 

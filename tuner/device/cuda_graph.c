@@ -1,5 +1,5 @@
-/* cuda_graph.c: what was queued, as one CUDA graph: a stream capture, instantiated once and launched again and again. See
- * the driver API's "Stream Management" (cuStreamBeginCapture) and "Graph Management".
+/* cuda_graph.c: what was queued, as one CUDA graph: a stream capture, instantiated once and launched again and again.
+ * See the driver API's "Stream Management" (cuStreamBeginCapture) and "Graph Management".
  *
  * While a stream captures nothing runs. A call that may not be captured makes the capture invalid; the stream is usable
  * again after cuda_graph_end. */

@@ -1,10 +1,10 @@
-/* cuda_memory.c: memory of a CUDA device, mapped page by page where the driver does that, so that what is beside a tensor
- * can be taken away from kernels: one that reads out of bounds then crashes, whatever it would have found there. Where the
- * driver does not, memory is what cuMemAlloc gives, and nothing can be forbidden.
+/* cuda_memory.c: memory of a CUDA device, mapped page by page where the driver does that, so that what is beside a
+ * tensor can be taken away from kernels: one that reads out of bounds then crashes, whatever it would have found there.
+ * Where the driver does not, memory is what cuMemAlloc gives, and nothing can be forbidden.
  *
- * Method: CUDA's virtual memory management (CUDA Driver API, "Virtual Memory Management"): addresses are reserved, memory
- * is created, and mapped to them. The first and the last page of an allocation are memory of their own, as only what was
- * mapped as a whole can be unmapped; the memory keeps its contents while it is.
+ * Method: CUDA's virtual memory management (CUDA Driver API, "Virtual Memory Management"): addresses are reserved,
+ * memory is created, and mapped to them. The first and the last page of an allocation are memory of their own, as only
+ * what was mapped as a whole can be unmapped; the memory keeps its contents while it is.
  */
 #include "base/mem.h"
 #include "device/cuda_dev.h"

@@ -1,4 +1,5 @@
-/* cuda_tma.c: tensor maps, by which a kernel copies boxes of a buffer, and the room for lines of the L2 that persist. */
+/* cuda_tma.c: tensor maps, by which a kernel copies boxes of a buffer, and the room for lines of the L2 that
+ * persist. */
 #include "device/cuda_calls.h"
 #include "device/cuda_dev.h"
 

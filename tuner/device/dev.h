@@ -1,8 +1,8 @@
 /* dev.h: a device is a table of operations. cuda.c and host.c each fill one; nothing above knows which it has.
  *
  * Everything runs in one in-order queue (stream); launches, fills and GEMMs are queued, sync() waits and reports what
- * went wrong. After LATHE_DEVICE from a launch or sync the device is to be considered lost ("sticky"): the worker process
- * reports and ends. Only device workers call these; the coordinator never does.
+ * went wrong. After LATHE_DEVICE from a launch or sync the device is to be considered lost ("sticky"): the worker
+ * process reports and ends. Only device workers call these; the coordinator never does.
  */
 #ifndef LATHE_DEVICE_DEV_H
 #define LATHE_DEVICE_DEV_H
@@ -50,7 +50,8 @@ struct dev_ops {
     status (*copy_out)(struct dev *d, void *to, dev_ptr from, uint64_t bytes, struct err *e);  /* waits for the queue */
     status (*fill)(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes, struct err *e);     /* bytes % 4 == 0 */
     /* on: kernels can neither read nor write part of an allocation (whole pages of it; from its start and to its end
-     * also what is beside it) without a crash; off: they can again. Waits for the queue. NULL: the device has no such thing. */
+     * also what is beside it) without a crash; off: they can again. Waits for the queue. NULL: the device has no such
+     * thing. */
     status (*forbid)(struct dev *d, dev_ptr p, uint64_t bytes, bool on, struct err *e);
 
     /* How much of an allocation's start and end `forbid` needs to act on. NULL: any number of bytes. */
@@ -83,9 +84,9 @@ struct dev_ops {
     void (*mark)(struct dev *d, int slot);          /* records a point in the queue; slot < DEV_MARKS */
     double (*elapsed_ms)(struct dev *d, int from, int to);  /* waits for `to`; NaN on failure */
 
-    /* What is queued between begin and end does not run but becomes a graph, which launch queues as a whole, as often as is
-     * wanted. *out NULL, or a failure: something cannot be in a graph, and the queue is as it was before. begin NULL: the
-     * device has none of these four. */
+    /* What is queued between begin and end does not run but becomes a graph, which launch queues as a whole, as often
+     * as is wanted. *out NULL, or a failure: something cannot be in a graph, and the queue is as it was before. begin
+     * NULL: the device has none of these four. */
     status (*graph_begin)(struct dev *d, struct err *e);
     status (*graph_end)(struct dev *d, struct dev_graph **out, struct err *e);
     status (*graph_launch)(struct dev *d, struct dev_graph *g, struct err *e);
@@ -102,7 +103,8 @@ struct dev_ops {
 status dev_find(const char *device, const struct dev_ops **ops, int *number, struct err *e);
 
 /* dev_launch.c. A plan's launch; address[i]: where its buffer i lies. */
-void dev_launch_of(const struct plan *plan, const struct plan_step *step, const dev_ptr *address, struct dev_launch *out);
+void dev_launch_of(const struct plan *plan, const struct plan_step *step, const dev_ptr *address,
+                   struct dev_launch *out);
 
 /* How many GPUs there are. Looks with NVML or the driver in a short-lived child, so that the caller's process never
  * touches CUDA. */

@@ -167,9 +167,10 @@ static status host_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err
 {
     *out = 0;
     if (bytes > d->limit - d->used)
-        return fail(d, DEV_FAULT_RESOURCES, e, "out of memory: %llu bytes more with %llu in use, and the host device "
-                    "allows %llu (half of what there is, or was free)", (unsigned long long)bytes, (unsigned long long)d->used,
-                    (unsigned long long)d->limit);
+        return fail(d, DEV_FAULT_RESOURCES, e,
+                    "out of memory: %llu bytes more with %llu in use, and the host device "
+                    "allows %llu (half of what there is, or was free)",
+                    (unsigned long long)bytes, (unsigned long long)d->used, (unsigned long long)d->limit);
     size_t page = (size_t)sysconf(_SC_PAGESIZE), usable = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t body = usable ? (usable + page - 1) / page * page : page;
     char *map = mmap(NULL, body + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

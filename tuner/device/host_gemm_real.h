@@ -2,8 +2,8 @@
  * and NAME(x), the name x has for that type.
  *
  * Tiles of A (TILE_M x TILE_K) and B (TILE_K x TILE_N) are copied into panels that the innermost loop reads in order,
- * padded with zeros to whole panels. Each C element is one running sum over k in ascending order, as cuBLAS SGEMM and any
- * plain kernel have it, so that its error is the yardstick that a float32 kernel can be held to. */
+ * padded with zeros to whole panels. Each C element is one running sum over k in ascending order, as cuBLAS SGEMM and
+ * any plain kernel have it, so that its error is the yardstick that a float32 kernel can be held to. */
 
 enum {
     NAME(ROWS) = 4,                             /* of C at once: they and COLS stay in registers */

@@ -16,8 +16,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* What shared memory holds before a block. NaN, -1, no address; in launches that go backwards a number in every float type,
- * 0.75, which a kernel that handles NaN does not notice. */
+/* What shared memory holds before a block. NaN, -1, no address; in launches that go backwards a number in every float
+ * type, 0.75, which a kernel that handles NaN does not notice. */
 enum { GARBAGE = 0xff, GARBAGE_NUMBERS = 0x3f, SHARED_ALIGN = 128 };
 
 struct dev_function {

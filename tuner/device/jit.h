@@ -1,5 +1,5 @@
-/* jit.h: source text to a loadable image, by NVRTC ("sm_90a", ...: a cubin; "compute_80", ...: PTX, for that GPU and newer
- * ones) or the system's C++ compiler ("host").
+/* jit.h: source text to a loadable image, by NVRTC ("sm_90a", ...: a cubin; "compute_80", ...: PTX, for that GPU and
+ * newer ones) or the system's C++ compiler ("host").
  * Called in compile workers only. The image file appears atomically at `image_path`. */
 #ifndef LATHE_DEVICE_JIT_H
 #define LATHE_DEVICE_JIT_H

@@ -54,8 +54,8 @@ void nvml_read(const struct nvml *n, struct telemetry *out);                /* N
 double nvml_sm_mhz(const struct nvml *n);                                   /* now; NaN where not known */
 /* Why the clock is what it is, as bits; false: not known. */
 bool nvml_reasons(const struct nvml *n, unsigned long long *out);
-/* Energy that the GPU took since the driver was loaded, millijoules; NaN: not known (before Volta). The counter moves in
- * steps, some tens of milliseconds apart. */
+/* Energy that the GPU took since the driver was loaded, millijoules; NaN: not known (before Volta). The counter moves
+ * in steps, some tens of milliseconds apart. */
 double nvml_energy_mj(const struct nvml *n);
 double nvml_max_sm_mhz(const struct nvml *n);                               /* 0 where not known, as the next two */
 double nvml_max_mem_mhz(const struct nvml *n);

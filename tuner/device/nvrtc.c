@@ -133,10 +133,11 @@ static status unknown_arch(const struct nvrtc *n, const char *arch, struct err *
 {
     char list[400];
     nvrtc_archs_text(n, list, sizeof list);
-    return err_set(e, LATHE_COMPILER,
-                   "NVRTC %d.%d (%s) cannot compile for '%s': expected sm_N (compute_N: PTX), N one of %s; "
-                   "from 90 on also with the suffix a (sm_90a). For another GPU, set LATHE_CUDA_PATH to a newer CUDA toolkit",
-                   n->major, n->minor, n->path, arch, list);
+    return err_set(
+        e, LATHE_COMPILER,
+        "NVRTC %d.%d (%s) cannot compile for '%s': expected sm_N (compute_N: PTX), N one of %s; "
+        "from 90 on also with the suffix a (sm_90a). For another GPU, set LATHE_CUDA_PATH to a newer CUDA toolkit",
+        n->major, n->minor, n->path, arch, list);
 }
 
 /* PTX is asked for. */

@@ -1,6 +1,6 @@
-/* powercap.h: the energy that the machine's processors take, by Linux' powercap interface (RAPL): /sys/class/powercap, or
- * the folder that LATHE_POWERCAP names. Reads only. Where there is none, or it may not be read (often by root alone),
- * energy is "not known" and nothing fails. */
+/* powercap.h: the energy that the machine's processors take, by Linux' powercap interface (RAPL): /sys/class/powercap,
+ * or the folder that LATHE_POWERCAP names. Reads only. Where there is none, or it may not be read (often by root
+ * alone), energy is "not known" and nothing fails. */
 #ifndef LATHE_DEVICE_POWERCAP_H
 #define LATHE_DEVICE_POWERCAP_H
 

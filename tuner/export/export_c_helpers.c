@@ -2,14 +2,19 @@
  * runtime, and the rule: one is printed only if it is used. What they do must stay the same. */
 #include "export/internal.h"
 
-const struct export_dialect export_driver = {.driver = true, .success = "CUDA_SUCCESS", .invalid = "CUDA_ERROR_INVALID_VALUE",
-                                             .result = "CUresult", .attribute = "CUlaunchAttribute", .map = "CUtensorMap",
+const struct export_dialect export_driver = {.driver = true,
+                                             .success = "CUDA_SUCCESS",
+                                             .invalid = "CUDA_ERROR_INVALID_VALUE",
+                                             .result = "CUresult",
+                                             .attribute = "CUlaunchAttribute",
+                                             .map = "CUtensorMap",
                                              .no_map = "{{0}}"};
 
 static const char FITS[] =
     "\n"
     "// Whether this device takes a launch of this extent. cluster: 0, or its three.\n"
-    "static bool lathe_fits(const struct lathe_function *f, const long long *grid, const long long *block, long long shared,\n"
+    "static bool lathe_fits(const struct lathe_function *f, const long long *grid, const long long *block, long long "
+    "shared,\n"
     "                       const long long *cluster)\n"
     "{\n"
     "    if (grid[0] < 1 || grid[0] > 2147483647 || grid[1] < 1 || grid[1] > 65535 || grid[2] < 1 || grid[2] > 65535)\n"
@@ -25,13 +30,16 @@ static const char FITS[] =
 static const char LAUNCH[] =
     "\n"
     "// One launch that fits.\n"
-    "static CUresult lathe_launch(const struct lathe_function *f, const long long *grid, const long long *block, long long shared,\n"
+    "static CUresult lathe_launch(const struct lathe_function *f, const long long *grid, const long long *block, long "
+    "long shared,\n"
     "                             CUlaunchAttribute *attribute, unsigned attributes, CUstream stream, void **args)\n"
     "{\n"
     "    CUlaunchConfig config;\n"
     "    memset(&config, 0, sizeof config);\n"
-    "    config.gridDimX = (unsigned)grid[0], config.gridDimY = (unsigned)grid[1], config.gridDimZ = (unsigned)grid[2];\n"
-    "    config.blockDimX = (unsigned)block[0], config.blockDimY = (unsigned)block[1], config.blockDimZ = (unsigned)block[2];\n"
+    "    config.gridDimX = (unsigned)grid[0], config.gridDimY = (unsigned)grid[1], config.gridDimZ = "
+    "(unsigned)grid[2];\n"
+    "    config.blockDimX = (unsigned)block[0], config.blockDimY = (unsigned)block[1], config.blockDimZ = "
+    "(unsigned)block[2];\n"
     "    config.sharedMemBytes = (unsigned)shared;\n"
     "    config.hStream = stream;\n"
     "    config.attrs = attribute;\n"
@@ -66,8 +74,10 @@ static const char PROGRAMMATIC[] =
 
 static const char WINDOW[] =
     "\n"
-    "// What the L2 keeps of a buffer during a launch, cut to what the device takes; gives how many attributes that is, 0 or 1.\n"
-    "static unsigned lathe_window(const struct lathe_device *lathe, CUlaunchAttribute *out, CUdeviceptr at, size_t bytes,\n"
+    "// What the L2 keeps of a buffer during a launch, cut to what the device takes; gives how many attributes that "
+    "is, 0 or 1.\n"
+    "static unsigned lathe_window(const struct lathe_device *lathe, CUlaunchAttribute *out, CUdeviceptr at, size_t "
+    "bytes,\n"
     "                             double ratio, CUaccessProperty hit, CUaccessProperty miss)\n"
     "{\n"
     "    if (lathe->window <= 0 || !bytes || !(ratio >= 0 && ratio <= 1)) return 0;\n"
@@ -83,16 +93,20 @@ static const char WINDOW[] =
 
 static const char TENSOR_MAP[] =
     "\n"
-    "// The tensor map of row-major memory: axes from the outermost to the innermost, sizes in elements, of `size` bytes each.\n"
+    "// The tensor map of row-major memory: axes from the outermost to the innermost, sizes in elements, of `size` "
+    "bytes each.\n"
     "// `count` elements are there. out NULL: only whether it could be made.\n"
-    "static CUresult lathe_tensor_map(CUtensorMap *out, CUtensorMapDataType type, int size, CUdeviceptr at, long long count,\n"
-    "                                 int rank, const long long *shape, const long long *box, long long swizzle, long long l2)\n"
+    "static CUresult lathe_tensor_map(CUtensorMap *out, CUtensorMapDataType type, int size, CUdeviceptr at, long long "
+    "count,\n"
+    "                                 int rank, const long long *shape, const long long *box, long long swizzle, long "
+    "long l2)\n"
     "{\n"
     "    cuuint64_t extents[4], strides[4], stride = (cuuint64_t)size;\n"
     "    cuuint32_t boxes[4], ones[4];\n"
     "    for (int i = 0; i < rank; i++) {\n"
     "        const int axis = rank - 1 - i;\n"
-    "        if (shape[axis] < 1 || shape[axis] > 4294967295ll || shape[axis] > count || box[axis] < 1 || box[axis] > 256)\n"
+    "        if (shape[axis] < 1 || shape[axis] > 4294967295ll || shape[axis] > count || box[axis] < 1 || box[axis] > "
+    "256)\n"
     "            return CUDA_ERROR_INVALID_VALUE;\n"
     "        count /= shape[axis];\n"
     "        extents[i] = (cuuint64_t)shape[axis];\n"
@@ -107,7 +121,8 @@ static const char TENSOR_MAP[] =
     "        return CUDA_ERROR_INVALID_VALUE;\n"
     "    if (!out) return CUDA_SUCCESS;\n"
     "    return cuTensorMapEncodeTiled(\n"
-    "        out, type, (cuuint32_t)rank, (void *)(uintptr_t)at, extents, strides, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
+    "        out, type, (cuuint32_t)rank, (void *)(uintptr_t)at, extents, strides, boxes, ones, "
+    "CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
     "        swizzle == 32   ? CU_TENSOR_MAP_SWIZZLE_32B\n"
     "        : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B\n"
     "        : swizzle       ? CU_TENSOR_MAP_SWIZZLE_128B\n"

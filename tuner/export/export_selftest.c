@@ -1,6 +1,7 @@
 /* export_selftest.c: main() of the exported file under LATHE_SELFTEST: a few small sizes that the configuration serves
- * (export_sizes.c) against a plain loop in double (or against the specification's reference kernel, where the problem is
- * no GEMM), outputs poisoned, two calls each. A size that is refused after all fails, and so does a test that ran none. */
+ * (export_sizes.c) against a plain loop in double (or against the specification's reference kernel, where the problem
+ * is no GEMM), outputs poisoned, two calls each. A size that is refused after all fails, and so does a test that ran
+ * none. */
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/source.h"
@@ -123,22 +124,25 @@ static status print_tensors(struct exporter *x, struct err *e)
         const char *type = dtype_public_type(t->dtype);
         status s = print_count(x, t, e);
         if (s) return s;
-        sb_addf(x->out, "    std::vector<%s> lathe_h_%s(lathe_n_%s);\n    %s *%s = 0;\n", type, t->name, t->name, type, t->name);
+        sb_addf(x->out, "    std::vector<%s> lathe_h_%s(lathe_n_%s);\n    %s *%s = 0;\n", type, t->name, t->name, type,
+                t->name);
         sb_addf(x->out, "    LATHE_OK(cudaMalloc((void **)&%s, lathe_n_%s * sizeof(%s)));\n", t->name, t->name, type);
         if (t->output) {
             sb_addf(x->out, "    std::vector<double> lathe_r_%s(lathe_n_%s);\n", t->name, t->name);
             continue;
         }
         sb_addf(x->out,
-                "    for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) lathe_h_%s[lathe_i] = (%s)lathe_%s(", t->name,
-                t->name, type, t->fill == FILL_NORMAL ? "normal" : "uniform");
+                "    for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) lathe_h_%s[lathe_i] = (%s)lathe_%s(",
+                t->name, t->name, type, t->fill == FILL_NORMAL ? "normal" : "uniform");
         s = export_problem_expr(x, t->fill_a, e);
         if (s) return s;
         sb_add(x->out, ", ");
         s = export_problem_expr(x, t->fill_b, e);
         if (s) return s;
-        sb_addf(x->out, ");\n    LATHE_OK(cudaMemcpy(%s, lathe_h_%s.data(), lathe_n_%s * sizeof(%s), cudaMemcpyHostToDevice));\n",
-                t->name, t->name, t->name, type);
+        sb_addf(
+            x->out,
+            ");\n    LATHE_OK(cudaMemcpy(%s, lathe_h_%s.data(), lathe_n_%s * sizeof(%s), cudaMemcpyHostToDevice));\n",
+            t->name, t->name, t->name, type);
     }
     return LATHE_OK;
 }
@@ -176,15 +180,18 @@ static void print_compare(struct exporter *x)
     for (int i = 0; i < p->ntensors; i++) {
         const struct tensor *t = &p->tensors[i];
         if (!t->output) continue;
-        sb_addf(x->out,
-                "        LATHE_OK(cudaMemcpy(lathe_h_%s.data(), %s, lathe_n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
-                "        for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) {\n"
-                "            double lathe_r = lathe_r_%s[lathe_i], lathe_diff = fabs((double)lathe_h_%s[lathe_i] - lathe_r);\n"
-                "            if (!(lathe_diff <= %.17g + %.17g * fabs(lathe_r)) && lathe_bad++ < 3)\n"
-                "                printf(\"%s[%%zu]: got %%.9g, wanted %%.9g\\n\", lathe_i, (double)lathe_h_%s[lathe_i], lathe_r);\n"
-                "            lathe_d2 += lathe_diff * lathe_diff;\n            lathe_r2 += lathe_r * lathe_r;\n        }\n",
-                t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name, p->tolerance.atol,
-                p->tolerance.rtol, t->name, t->name);
+        sb_addf(
+            x->out,
+            "        LATHE_OK(cudaMemcpy(lathe_h_%s.data(), %s, lathe_n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
+            "        for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) {\n"
+            "            double lathe_r = lathe_r_%s[lathe_i], lathe_diff = fabs((double)lathe_h_%s[lathe_i] - "
+            "lathe_r);\n"
+            "            if (!(lathe_diff <= %.17g + %.17g * fabs(lathe_r)) && lathe_bad++ < 3)\n"
+            "                printf(\"%s[%%zu]: got %%.9g, wanted %%.9g\\n\", lathe_i, (double)lathe_h_%s[lathe_i], "
+            "lathe_r);\n"
+            "            lathe_d2 += lathe_diff * lathe_diff;\n            lathe_r2 += lathe_r * lathe_r;\n        }\n",
+            t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name, p->tolerance.atol,
+            p->tolerance.rtol, t->name, t->name);
     }
 }
 
@@ -203,7 +210,8 @@ static status print_reference(struct exporter *x, struct err *e)
         if (!t->output) continue;
         sb_addf(x->out,
                 "    LATHE_OK(cudaMemcpy(lathe_h_%s.data(), %s, lathe_n_%s * sizeof(%s), cudaMemcpyDeviceToHost));\n"
-                "    for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) lathe_r_%s[lathe_i] = (double)lathe_h_%s[lathe_i];\n",
+                "    for (size_t lathe_i = 0; lathe_i < lathe_n_%s; lathe_i++) lathe_r_%s[lathe_i] = "
+                "(double)lathe_h_%s[lathe_i];\n",
                 t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name);
     }
     mem_free(function);
@@ -231,7 +239,8 @@ static status print_check_function(struct exporter *x, struct err *e)
     sb_add(x->out, "        cudaError_t lathe_error = ");
     print_call(x, "", x->function);
     sb_add(x->out, ";\n        if (lathe_error == cudaErrorInvalidValue) {\n            lathe_refused = 1;\n"
-                   "            cudaGetLastError();\n            break;\n        }\n        LATHE_OK(lathe_error);\n        LATHE_OK(cudaDeviceSynchronize());\n");
+                   "            cudaGetLastError();\n            break;\n        }\n        LATHE_OK(lathe_error);\n   "
+                   "     LATHE_OK(cudaDeviceSynchronize());\n");
     print_compare(x);
     sb_add(x->out, "    }\n    cudaFree(workspace);\n");
     for (int i = 0; i < p->ntensors; i++) sb_addf(x->out, "    cudaFree(%s);\n", p->tensors[i].name);
@@ -267,25 +276,30 @@ static const char SELFTEST_TOOLS[] =
     "    LatheState ^= LatheState << 13, LatheState ^= LatheState >> 7, LatheState ^= LatheState << 17;\n"
     "    return a + (b - a) * ((double)(LatheState >> 11) * 0x1p-53);\n"
     "}\n\n";
-static const char SELFTEST_NORMAL[] =
-    "static double lathe_normal(double mean, double deviation)\n"
-    "{\n"
-    "    return mean + deviation * sqrt(-2 * log(1 - lathe_uniform(0, 1))) * cos(6.283185307179586 * lathe_uniform(0, 1));\n"
-    "}\n\n";
+static const char SELFTEST_NORMAL[] = "static double lathe_normal(double mean, double deviation)\n"
+                                      "{\n"
+                                      "    return mean + deviation * sqrt(-2 * log(1 - lathe_uniform(0, 1))) * "
+                                      "cos(6.283185307179586 * lathe_uniform(0, 1));\n"
+                                      "}\n\n";
 
 static void print_main(struct exporter *x)
 {
     int64_t sizes[EXPORT_SIZES][EXPORT_MAX_DIMS];
     int nd = x->p->ndims, n = export_sizes(x, sizes);
-    sb_addf(x->out, "// Sizes that this configuration serves%s.\nstatic int lathe_selftest(void)\n{\n    int ran = 0, right = 0;\n",
-            n ? "" : ": none was found that is small enough for a test");
+    sb_addf(
+        x->out,
+        "// Sizes that this configuration serves%s.\nstatic int lathe_selftest(void)\n{\n    int ran = 0, right = 0;\n",
+        n ? "" : ": none was found that is small enough for a test");
     for (int i = 0; i < n; i++) {
         sb_add(x->out, "    lathe_count(lathe_check(");
         for (int d = 0; d < nd; d++) sb_addf(x->out, "%s%lld", d ? ", " : "", (long long)sizes[i][d]);
         sb_add(x->out, "), &ran, &right);\n");
     }
-    sb_addf(x->out, "    printf(\"%%d of %d sizes run, %%d right\\n%%s\\n\", ran, right, ran && right == %d ? \"PASS\" : \"FAIL\");\n"
-                    "    return !(ran && right == %d);\n}\n", n, n, n);
+    sb_addf(x->out,
+            "    printf(\"%%d of %d sizes run, %%d right\\n%%s\\n\", ran, right, ran && right == %d ? \"PASS\" : "
+            "\"FAIL\");\n"
+            "    return !(ran && right == %d);\n}\n",
+            n, n, n);
     export_space_close(x);
     sb_addf(x->out, "int main(void) { return %s::lathe_selftest(); }\n#endif\n", x->space);
 }

@@ -115,8 +115,8 @@ const char *expr_c_helpers(void);                   /* source text: C11, C++, CU
 
 /* How names appear in printed Python. */
 struct expr_py {
-    /* As struct expr_c's: a name, or the element of a tensor whose index texts are given (which are printed as if inside
-     * parentheses). What it appends must bind as tightly as a name or a call does. */
+    /* As struct expr_c's: a name, or the element of a tensor whose index texts are given (which are printed as if
+     * inside parentheses). What it appends must bind as tightly as a name or a call does. */
     void (*name)(struct strbuf *b, int slot, char *const *index, int rank, void *ctx);
     bool (*tensor)(int slot, void *ctx);            /* whether a plain name is a torch tensor; NULL: none is */
     void *ctx;

@@ -31,8 +31,8 @@ json_t *config_to_json(const struct kernel *k, const struct value *slots, const 
 /* From name/value pairs in JSON or text ("BM=128,BN=64"; spaces or commas). Unknown name or value not in the list, a
  * name given twice: LATHE_USAGE naming it and the choices; a missing active parameter likewise. Does not check
  * constraints. Whether a parameter is active is decided here only where its `when` uses nothing but parameters: one
- * known to be inactive gets 0. One whose `when` uses sizes or limits may be missing, and gets 0; config_normalise settles
- * those once the slots are known. */
+ * known to be inactive gets 0. One whose `when` uses sizes or limits may be missing, and gets 0; config_normalise
+ * settles those once the slots are known. */
 status config_from_json(const struct kernel *k, const json_t *j, config_choice *c, struct err *e);
 status config_from_text(const struct kernel *k, const char *text, config_choice *c, struct err *e);
 
@@ -48,7 +48,8 @@ void config_normalise(const struct kernel *k, const struct value *slots, config_
  * condition cannot be evaluated (kernel_slots_config reports that) the answer is false. */
 bool param_active(const struct kernel *k, int param, const struct value *slots);
 
-/* Appends a constraint's reason, if it has one: " (rows would begin unaligned)"; one of the search's says that it is. */
+/* Appends a constraint's reason, if it has one: " (rows would begin unaligned)"; one of the search's says that it
+ * is. */
 void constraint_reason(struct strbuf *b, const struct constraint *c);
 
 /* First requirement or constraint that refuses: returns false and appends an explanation with the values put in. One

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DTYPE_TABLE(X) /* name, bytes, type in kernels, type in an export's signature, unit roundoff, largest value */  \
+#define DTYPE_TABLE(X) /* name, bytes, type in kernels, type in an export's signature, unit roundoff, largest value */ \
     X(f32, 4, "float", "float", 0x1p-24, 0x1.fffffep127)                                                               \
     X(f64, 8, "double", "double", 0x1p-53, 0x1.fffffffffffffp1023)                                                     \
     X(i32, 4, "int", "int", 0, 2147483647)                                                                             \

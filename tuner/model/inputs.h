@@ -3,7 +3,8 @@
 #ifndef LATHE_MODEL_INPUTS_H
 #define LATHE_MODEL_INPUTS_H
 
-/* name, does it keep the specification's tolerance (else each element is compared relative to sum |x| |w|), what it is */
+/* name, does it keep the specification's tolerance (else each element is compared relative to sum |x| |w|), what it
+ * is */
 #define INPUTS_TABLE(X)                                                                                                \
     X(default, 1, "the specification's fills")                                                                         \
     X(check, 1, "the specification's `check` values, and fills where there are none")                                  \

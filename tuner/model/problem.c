@@ -202,12 +202,13 @@ status problem_kernel_named(const struct problem *p, const char *name, enum kern
     }
     const char *near = nearest_word(name, names, n);
     if (other && role == KERNEL_CANDIDATE)
-        err_set(e, LATHE_USAGE, "'%.100s' is a baseline: it is timed beside, not tuned\nto tune there are: %.1000s", name,
-                sb_str(&all));
+        err_set(e, LATHE_USAGE, "'%.100s' is a baseline: it is timed beside, not tuned\nto tune there are: %.1000s",
+                name, sb_str(&all));
     else
         err_set(e, LATHE_USAGE, "%.300s has no %s '%.100s'%s\n%s%s%sthere %s%.1000s", p->path,
                 role == KERNEL_BASELINE ? "baseline" : "kernel", name, other ? ": that is a candidate" : "",
-                near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", n ? "are: " : "is none", sb_str(&all));
+                near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", n ? "are: " : "is none",
+                sb_str(&all));
     sb_free(&all);
     mem_free(names);
     return LATHE_USAGE;

@@ -33,8 +33,8 @@ struct scalar {
 };
 
 enum fill_kind { FILL_UNIFORM, FILL_NORMAL };       /* uniform [a, b); normal mean a, deviation b */
-/* workspace: garbage; zeroed before the first launch, and the pipeline leaves it zero; zeroed, in the timed region, every
- * time */
+/* workspace: garbage; zeroed before the first launch, and the pipeline leaves it zero; zeroed, in the timed region,
+ * every time */
 enum zero_kind { ZERO_NEVER, ZERO_ONCE, ZERO_EACH };
 
 struct tensor {
@@ -168,8 +168,9 @@ struct reference {
 
 struct problem {
     char *name, *summary;
-    bool space_alone;                               /* one kernel of parameters, lets and constraints, and nothing to run:
-                                                       no dims, tensors, reference, steps, and no limits in its scope */
+    bool space_alone;                               /* one kernel of parameters, lets and constraints, and nothing to
+                                                       run: no dims, tensors, reference, steps, and no limits in its
+                                                       scope */
     char *path;                                     /* the specification file */
     json_t *json;                                   /* the specification as read, with sources embedded: what the store
                                                        keeps and problem_from_json reads back without any file */
@@ -225,8 +226,8 @@ status problem_check_size(const struct problem *p, struct err *e);
 status tensor_shape(const struct tensor *t, const struct value *slots, bool workspace, int64_t shape[MAX_RANK],
                     int64_t *count, struct err *e);
 
-/* --tolerance "rtol=1e-3": tolerance_parse on the problem's own. LATHE_USAGE also where times_sgemm_error has no GEMM to be
- * a multiple of; then the tolerance stays what it was. */
+/* --tolerance "rtol=1e-3": tolerance_parse on the problem's own. LATHE_USAGE also where times_sgemm_error has no GEMM
+ * to be a multiple of; then the tolerance stays what it was. */
 status problem_set_tolerance(struct problem *p, const char *text, struct err *e);
 
 /* --where: a boolean formula over a kernel's scope becomes one more constraint of each candidate here, and not in the

@@ -222,7 +222,8 @@ status problem_from_json(const json_t *json, const char *path, const char *const
     p->path = mem_strdup(path);
     p->json = json_deep_copy(json);
     p->restrictions = json_array();
-    status s = p->json ? strcmp(node_tag(p->json), "space") == 0 ? read_space(&r) : read_problem(&r) : err_set(&why, LATHE_SPEC, "%s: not a tree that can be copied", path);
+    status s = p->json ? strcmp(node_tag(p->json), "space") == 0 ? read_space(&r) : read_problem(&r)
+                       : err_set(&why, LATHE_SPEC, "%s: not a tree that can be copied", path);
     sb_free(&r.at);
     if (s) {
         problem_free(p);

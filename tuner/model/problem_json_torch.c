@@ -315,7 +315,8 @@ static status read_torch_formula(struct reader *r, const json_t *j, struct torch
 status read_torch(struct reader *r, json_t *j)
 {
     static const char *const keys[] = {"init", "forward", "parameters", "formula", NULL};
-    static const struct table_form form = {"{ init = ..., forward = ..., parameters = ..., formula = ... }", NULL, 0, 0, keys};
+    static const struct table_form form = {"{ init = ..., forward = ..., parameters = ..., formula = ... }", NULL, 0, 0,
+                                           keys};
     struct torch_model *m;
     struct names arguments = {0}, inputs = {0};     /* of the constructor and the model's attributes; of forward */
     struct table t;

@@ -74,7 +74,8 @@ status read_amount(struct reader *r, const struct table *t, const char *key, boo
 
 /* An identifier of at most `max` characters. *out is a copy. */
 status read_identifier(struct reader *r, const json_t *j, const char *what, int max, char **out);
-/* A name: one of MAX_NAME characters, and it must mean nothing else in the formulas of kernel k (NULL: of the problem) or in C++. */
+/* A name: one of MAX_NAME characters, and it must mean nothing else in the formulas of kernel k (NULL: of the problem)
+ * or in C++. */
 status read_new_name(struct reader *r, const struct kernel *k, const json_t *j, const char *what, char **out);
 
 /* What formulas, C++ or the code that lathe generates already use `name` for; NULL: nothing. */

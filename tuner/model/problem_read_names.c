@@ -62,9 +62,12 @@ static const char *used_by_formulas(const char *name)
 const char *reserved_name(const char *name)
 {
     static const char *const generated[] = {"z", "acc", "stream", "workspace", "workspace_bytes", NULL};
-    static const char *const called[] = {"fabs", "fabsf", "fmod", "fmodf", "int64_t", "NULL", "INT_MAX", "INT64_MAX",
-                                         "SIZE_MAX", "INFINITY", "NAN", "errno", "printf", "puts", "CUdeviceptr", "CUlaunchAttribute",
-                                         "CUresult", "CUstream", "CUtensorMap", "cuMemsetD8Async", "restrict", NULL};
+    static const char *const called[] = {"fabs",     "fabsf",    "fmod",        "fmodf",
+                                         "int64_t",  "NULL",     "INT_MAX",     "INT64_MAX",
+                                         "SIZE_MAX", "INFINITY", "NAN",         "errno",
+                                         "printf",   "puts",     "CUdeviceptr", "CUlaunchAttribute",
+                                         "CUresult", "CUstream", "CUtensorMap", "cuMemsetD8Async",
+                                         "restrict", NULL};
     static const char *const cuda[] = {"cuda", "cublas", "CU_", NULL};
     static const char *const cpp[] = {
         "alignas", "alignof", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",

@@ -2,7 +2,8 @@
 #include "base/mem.h"
 #include "model/problem_internal.h"
 
-/* Makes the formula one more constraint of the kernel, or the kernel one that takes no part; that is added to `lacking`. */
+/* Makes the formula one more constraint of the kernel, or the kernel one that takes no part; that is added to
+ * `lacking`. */
 static status restrict_kernel(struct kernel *k, const char *text, struct strbuf *lacking, struct err *e)
 {
     struct expr *x;

@@ -39,15 +39,16 @@ struct verification {
     uint64_t seed;
     double max_abs, max_rel, frobenius;             /* frobenius: relative, ||got - ref|| / ||ref|| */
     double frobenius_limit;     /* 0: none */
-    double scaled, scaled_limit;    /* the largest |got - ref| over its scale, on scaled inputs (docs/method.md); else NaN */
+    double scaled, scaled_limit;    /* the largest |got - ref| over its scale, on scaled inputs (docs/method.md); else
+                                       NaN */
     int64_t elements, mismatches;
     bool deterministic;         /* two runs agreed bit for bit */
     char detail[400];           /* the first mismatches: "Y[3,17] got 0.5, wanted 0.25; ..." ; guard or input damage */
 };
 
 struct resources {
-    int registers, local_bytes; /* per thread, the largest over the pipeline's kernels; local = spills and stack; registers 0 and
-                                   bytes below 0: not known */
+    int registers, local_bytes; /* per thread, the largest over the pipeline's kernels; local = spills and stack;
+                                   registers 0 and bytes below 0: not known */
     int shared_static, shared_dynamic;
     double occupancy;           /* resident threads / possible, the smallest over the pipeline's kernels; 0: unknown */
 };
@@ -89,8 +90,8 @@ void result_free(struct result *r);                 /* the samples */
 json_t *result_to_json(const struct result *r);     /* new reference; the protocol's form */
 status result_from_json(const json_t *j, struct result *r, struct err *e);
 
-/* Fills median and interval. Samples that were throttled count only where fewer than SAMPLES_ENOUGH were not. count may be
- * 0 (NaN). */
+/* Fills median and interval. Samples that were throttled count only where fewer than SAMPLES_ENOUGH were not. count may
+ * be 0 (NaN). */
 enum { SAMPLES_ENOUGH = 5 };
 void samples_summarise(struct samples *s);
 void samples_add(struct samples *s, double ms, bool throttled);

@@ -107,8 +107,8 @@ static void mark_line(struct assembly *a, int line, const char *shown)
     sb_add(&a->out, "\"\n");
 }
 
-/* Looks beside the including file, then in include_dirs; NULL if absent, and then `looked` lists the places. What is in none
- * of them may still be a header of lathe's own (source_common): a program alone, without its folder, has those. */
+/* Looks beside the including file, then in include_dirs; NULL if absent, and then `looked` lists the places. What is in
+ * none of them may still be a header of lathe's own (source_common): a program alone, without its folder, has those. */
 static char *find_include(const struct assembly *a, const char *from, const char *name, struct strbuf *looked)
 {
     char *dir = path_dirname(from), *path = path_join(dir, name);

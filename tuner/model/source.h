@@ -1,11 +1,12 @@
 /* source.h: from a kernel's .cu file and a configuration to the one text that the compiler, the cache key and the
  * exporter see.
  *
- * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs, then in source_common) and leaves
- * `#include <x>` alone; so the text is self-contained and its hash is its identity. Each file appears once, where it is
- * first included, as if it said #pragma once (those lines are dropped): so include at the top of a file, not under an
- * #if. A comment marks where each file begins and ends, and #line directives tell the compiler the file (as the include
- * wrote it; its base name for an absolute one) and the line. Nothing in the text depends on where the files lie.
+ * source_assemble inlines every `#include "x"` (found beside the including file, then in include_dirs, then in
+ * source_common) and leaves `#include <x>` alone; so the text is self-contained and its hash is its identity. Each file
+ * appears once, where it is first included, as if it said #pragma once (those lines are dropped): so include at the top
+ * of a file, not under an #if. A comment marks where each file begins and ends, and #line directives tell the compiler
+ * the file (as the include wrote it; its base name for an absolute one) and the line. Nothing in the text depends on
+ * where the files lie.
  *
  * What stands before it for one configuration:
  *   - parameters as macros: LATHE_BM 128; booleans 0/1; floats as (double) literals; a string parameter as the index of

@@ -38,7 +38,8 @@ static status parse_one(char *pair, struct tolerance *t, unsigned *named, struct
 {
     char *equals = strchr(pair, '=');
     if (!equals || equals == pair)
-        return err_set(e, LATHE_USAGE, "'%.100s' is not a limit and a value\nexpected NAME=V, for example rtol=1e-3", pair);
+        return err_set(e, LATHE_USAGE, "'%.100s' is not a limit and a value\nexpected NAME=V, for example rtol=1e-3",
+                       pair);
     *equals = 0;
     for (int l = 0; l < TOLERANCE_COUNT; l++) {
         if (strcmp(names[l], pair) != 0)

@@ -1,5 +1,5 @@
-/* tolerance.h: how far from right is still right. A specification has one; `lathe tune --tolerance` may say another, and
- * a campaign keeps the one that it verified with. */
+/* tolerance.h: how far from right is still right. A specification has one; `lathe tune --tolerance` may say another,
+ * and a campaign keeps the one that it verified with. */
 #ifndef LATHE_MODEL_TOLERANCE_H
 #define LATHE_MODEL_TOLERANCE_H
 

@@ -68,16 +68,19 @@ struct torch_model *torch_model_generic(const struct problem *p)
     m->forward = mem_zalloc((size_t)p->ntensors, sizeof *m->forward);
     for (int d = 0; d < p->ndims; d++)
         if (!torch_model_axis(p, NULL, d, &tensor, &axis))
-            m->init[m->ninit++] =
-                (struct torch_init){.name = torch_model_python_name(p->dims[d].name), .kind = TORCH_DIM, .index = d, .has_initial = true,
-                                    .initial = (double)p->dims[d].value};
+            m->init[m->ninit++] = (struct torch_init){.name = torch_model_python_name(p->dims[d].name),
+                                                      .kind = TORCH_DIM,
+                                                      .index = d,
+                                                      .has_initial = true,
+                                                      .initial = (double)p->dims[d].value};
     for (int i = 0; i < p->nscalars; i++)
         m->init[m->ninit++] =
             (struct torch_init){.name = torch_model_python_name(p->scalars[i].name), .kind = TORCH_SCALAR, .index = i,
                                 .has_initial = true, .initial = p->scalars[i].value};
     for (int i = 0; i < p->ntensors; i++)
         if (!p->tensors[i].output)
-            m->forward[m->nforward++] = (struct torch_input){.name = torch_model_python_name(p->tensors[i].name), .tensor = i};
+            m->forward[m->nforward++] =
+                (struct torch_input){.name = torch_model_python_name(p->tensors[i].name), .tensor = i};
     return m;
 }
 

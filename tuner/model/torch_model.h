@@ -36,7 +36,8 @@ struct torch_model {
     int nforward;
     struct torch_parameter *parameters;     /* in the order they are made: it decides what random numbers they get */
     int nparameters;
-    char *formula;              /* what is computed, one Python expression of the inputs; NULL: it is known otherwise, or not */
+    char *formula;              /* what is computed, one Python expression of the inputs; NULL: it is known otherwise,
+                                   or not */
 };
 
 /* The model of a problem that says nothing: the constructor takes the scalars and the dimensions that no input has as

@@ -142,8 +142,12 @@ status builder_entry(struct builder *b, struct recorded **entry, config_choice *
         r->configs = mem_resize(r->configs, b->cap_configs, sizeof *r->configs);
         r->choices = mem_resize(r->choices, b->cap_configs * width + 1, sizeof *r->choices);
     }
-    r->configs[n] = (struct recorded){
-        .outcome = OUTCOME_ok, .reason = "", .value_ms = NAN, .energy_mj = NAN, .first_sample = r->nsamples, .position = n};
+    r->configs[n] = (struct recorded){.outcome = OUTCOME_ok,
+                                      .reason = "",
+                                      .value_ms = NAN,
+                                      .energy_mj = NAN,
+                                      .first_sample = r->nsamples,
+                                      .position = n};
     *entry = &r->configs[n];
     *choice = r->choices + n * width;
     for (uint64_t i = 0; i < width; i++)

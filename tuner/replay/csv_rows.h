@@ -23,8 +23,8 @@ struct csv_rows {
 
 void csv_rows_open(struct csv_rows *c, json_stream_read read, void *ctx, const char *name, struct err *e);
 void csv_rows_close(struct csv_rows *c);
-/* The next row that is not blank. Blanks around a field that is not quoted are no part of it. *more false: the text is over.
- * LATHE_IO: cut off within quotes, text behind a quoted field, a NUL, no UTF-8, too many fields or bytes. */
+/* The next row that is not blank. Blanks around a field that is not quoted are no part of it. *more false: the text is
+ * over. LATHE_IO: cut off within quotes, text behind a quoted field, a NUL, no UTF-8, too many fields or bytes. */
 status csv_rows_next(struct csv_rows *c, bool *more);
 const char *csv_field_at(const struct csv_rows *c, int field);  /* valid until the next row */
 /* LATHE_IO: "NAME:LINE: ...", the line of the row. */

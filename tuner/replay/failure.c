@@ -29,8 +29,8 @@ void failure_print(struct strbuf *b, enum outcome o, const char *reason, enum ou
 static const struct {
     const char *name;
     enum outcome outcome;
-} invalidities[] = {{"correct", OUTCOME_ok},          {"timeout", OUTCOME_timeout},   {"compile", OUTCOME_compile},
-                    {"runtime", OUTCOME_launch},      {"correctness", OUTCOME_wrong}, {"constraints", OUTCOME_constraint}},
+} invalidities[] = {{"correct", OUTCOME_ok},     {"timeout", OUTCOME_timeout},   {"compile", OUTCOME_compile},
+                    {"runtime", OUTCOME_launch}, {"correctness", OUTCOME_wrong}, {"constraints", OUTCOME_constraint}},
   errors[] = {{"InvalidConfig", OUTCOME_resources},
               {"CompilationFailedConfig", OUTCOME_compile},
               {"RuntimeFailedConfig", OUTCOME_launch}};

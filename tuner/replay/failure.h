@@ -9,7 +9,8 @@
 /* Appends "crash: signal 11"; the reason alone where it says as much, since `usual` is what a reader takes the outcome
  * for anyway. */
 void failure_print(struct strbuf *b, enum outcome o, const char *reason, enum outcome usual);
-/* The reason in such a text, behind the outcome's name, if it begins with one: then *o is that outcome; else it stays. */
+/* The reason in such a text, behind the outcome's name, if it begins with one: then *o is that outcome; else it
+ * stays. */
 const char *failure_read(const char *text, enum outcome *o);
 
 /* Of T4's `invalidity`: the one of an outcome, and the outcome of one, -1: there is none of that name. */

@@ -74,8 +74,8 @@ static bool is_ready(const struct format *f, const json_t *head)
 /* What is looked at besides the entries; all else is passed over. */
 static bool is_head(const char *key)
 {
-    static const char *const keys[] = {"device_name", "kernel_name", "problem_size", "tune_params_keys", "tune_params", "objective",
-                                       "metadata",    "Metadata"};
+    static const char *const keys[] = {"device_name", "kernel_name", "problem_size", "tune_params_keys",
+                                       "tune_params", "objective",   "metadata",     "Metadata"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
@@ -132,8 +132,9 @@ static status run_pass(struct pass *p)
 
 static status no_format(struct pass *p)
 {
-    return json_stream_fail(&p->s, "no recording that is known: expected a Kernel Tuner cache (\"cache\"), T4 results "
-                                   "(\"results\"), KTT's output (\"Results\"), CSV with a column time_ms, or a lathe database");
+    return json_stream_fail(
+        &p->s, "no recording that is known: expected a Kernel Tuner cache (\"cache\"), T4 results "
+               "(\"results\"), KTT's output (\"Results\"), CSV with a column time_ms, or a lathe database");
 }
 
 static void keep_head(const struct pass *p)
@@ -158,7 +159,8 @@ static status rewind_source(void *ctx, struct err *e)
 {
     struct source *s = ctx;
     s->at = 0;
-    return !s->file || !gzrewind(s->file) ? LATHE_OK : err_set(e, LATHE_IO, "%s: cannot be read a second time", s->path);
+    return !s->file || !gzrewind(s->file) ? LATHE_OK
+                                          : err_set(e, LATHE_IO, "%s: cannot be read a second time", s->path);
 }
 
 static status finish(struct builder *b, const char *name, struct recording **out, struct err *e)
@@ -286,7 +288,8 @@ static status read_file(const char *path, const char *place, long long campaign,
     return s;
 }
 
-status recording_of_campaign(const char *db, int64_t campaign, const char *kernel, struct recording **out, struct err *e)
+status recording_of_campaign(const char *db, int64_t campaign, const char *kernel, struct recording **out,
+                             struct err *e)
 {
     *out = NULL;
     return read_store(db, db, campaign, kernel, out, e);

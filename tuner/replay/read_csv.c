@@ -40,9 +40,11 @@ static status no_outcome(struct csv *c)
     if (other)
         sb_addf(&near, *other == '\t' ? "; commas are to separate them, not tabs"
                                       : "; commas are to separate them, not '%c'", *other);
-    status s = csv_rows_fail(&c->rows, "no recording that is known: neither JSON (a Kernel Tuner cache, T4 results, "
-                                       "KTT's output), nor CSV: its first line would have a column for each parameter, and "
-                                       "time_ms, outcome or samples_ms%s", sb_str(&near));
+    status s = csv_rows_fail(&c->rows,
+                             "no recording that is known: neither JSON (a Kernel Tuner cache, T4 results, "
+                             "KTT's output), nor CSV: its first line would have a column for each parameter, and "
+                             "time_ms, outcome or samples_ms%s",
+                             sb_str(&near));
     sb_free(&near);
     return s;
 }
@@ -125,7 +127,8 @@ static const char *fact(const struct csv *c, enum csv_fact f)
 /* NaN also for what other programs write for it; *number false: something else. */
 static double read_number(const char *text, bool *number)
 {
-    static const char *const none[] = {"", "nan", "-nan", "inf", "-inf", "+inf", "infinity", "-infinity", "null", "none"};
+    static const char *const none[] = {"",     "nan",      "-nan",      "inf",  "-inf",
+                                       "+inf", "infinity", "-infinity", "null", "none"};
     struct value v = value_read(text);
     double d = NAN;
     *number = value_as_double(v, &d);
@@ -183,8 +186,8 @@ static status read_outcome(struct csv *c, struct recorded *r)
         for (int i = 0; i < OUTCOME_COUNT; i++)
             names[i] = outcome_name((enum outcome)i);
         const char *near = nearest_word(said, names, OUTCOME_COUNT);
-        return csv_rows_fail(&c->rows, "the outcome '%.60s'%s%s%s is none: expected ok, compile, launch, wrong, ...", said,
-                             near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+        return csv_rows_fail(&c->rows, "the outcome '%.60s'%s%s%s is none: expected ok, compile, launch, wrong, ...",
+                             said, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     }
     if (!number && !is_error_name(time))
         return csv_rows_fail(&c->rows, "%s is '%.60s', which is no number", csv_fact_name(CSV_time_ms), time);

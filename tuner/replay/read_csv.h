@@ -13,8 +13,8 @@ struct csv_source {
 
 /* Whether the text, from its beginning, is neither JSON nor without any text. */
 bool looks_like_csv(const struct csv_source *source);
-/* *out: builder_free it, also after a failure. The source is at its beginning; it is read twice, since a column's type is that
- * of all its values. LATHE_IO: "NAME:LINE: ...". */
+/* *out: builder_free it, also after a failure. The source is at its beginning; it is read twice, since a column's type
+ * is that of all its values. LATHE_IO: "NAME:LINE: ...". */
 status read_csv(const struct csv_source *source, struct builder **out, struct err *e);
 
 #endif

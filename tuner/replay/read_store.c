@@ -44,8 +44,12 @@ static const char *text_at(const json_t *row, size_t i)
 static status choose_campaign(struct store_reader *r)
 {
     json_t *rows;
-    status s = r->campaign ? LATHE_OK : ask(r, "SELECT coalesce((SELECT max(c.id) FROM campaign c WHERE EXISTS "
-                                                 "(SELECT 1 FROM trial t WHERE t.campaign_id = c.id)), max(id)) FROM campaign WHERE id > %lld", &rows);
+    status s = r->campaign
+                   ? LATHE_OK
+                   : ask(r,
+                         "SELECT coalesce((SELECT max(c.id) FROM campaign c WHERE EXISTS "
+                         "(SELECT 1 FROM trial t WHERE t.campaign_id = c.id)), max(id)) FROM campaign WHERE id > %lld",
+                         &rows);
     if (s || r->campaign)
         return s;
     r->campaign = (long long)json_integer_value(json_array_get(json_array_get(rows, 0), 0));
@@ -231,13 +235,17 @@ static status open_page(struct store_reader *r, long long after, long long *last
     if (s || !n)
         return s;
     *last = (long long)json_integer_value(json_array_get(json_array_get(page->trials, n - 1), 0));
-    s = ask_page(r, "SELECT v.trial_id, v.name, v.type, v.value FROM trial t JOIN parameter_value v ON v.trial_id = t.id "
-                    "WHERE " OF_TRIALS " AND t.number <= %lld ORDER BY t.number, v.position", after, *last, &page->values);
+    s = ask_page(r,
+                 "SELECT v.trial_id, v.name, v.type, v.value FROM trial t JOIN parameter_value v ON v.trial_id = t.id "
+                 "WHERE " OF_TRIALS " AND t.number <= %lld ORDER BY t.number, v.position",
+                 after, *last, &page->values);
     if (!s)
-        s = ask_page(r, "SELECT m.trial_id, s.ms FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'trial' "
-                        "JOIN sample s ON s.measurement_id = m.id "
-                        "WHERE " OF_TRIALS " AND t.number <= %lld ORDER BY t.number, m.id, s.number", after, *last,
-                     &page->samples);
+        s = ask_page(
+            r,
+            "SELECT m.trial_id, s.ms FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'trial' "
+            "JOIN sample s ON s.measurement_id = m.id "
+            "WHERE " OF_TRIALS " AND t.number <= %lld ORDER BY t.number, m.id, s.number",
+            after, *last, &page->samples);
     return s;
 }
 

@@ -115,8 +115,8 @@ static status read_value(struct t4 *t, const json_t *result, struct recorded *r)
     return LATHE_OK;
 }
 
-/* invalidity says that it failed; a text in place of the time may say more: what lathe writes there counts where T4 has the
- * same word for it. */
+/* invalidity says that it failed; a text in place of the time may say more: what lathe writes there counts where T4 has
+ * the same word for it. */
 static void read_failure(struct t4 *t, const json_t *result, struct recorded *r, enum outcome outcome)
 {
     const json_t *said = json_object_get(find_measurement(result, "time"), "value");

@@ -1,8 +1,8 @@
 /* recording.h: what a tuner wrote down of one kernel on one device, as plain data: every configuration that was tried,
  * how it ended, its samples, and what trying it cost.
  *
- * Read from Kernel Tuner's caches, T4 results (AutoTuningAssociation), KTT's output, CSV and lathe's databases, all also
- * compressed (gzip). docs/replay.md says what each format's fields become. Times of the kernel are in
+ * Read from Kernel Tuner's caches, T4 results (AutoTuningAssociation), KTT's output, CSV and lathe's databases, all
+ * also compressed (gzip). docs/replay.md says what each format's fields become. Times of the kernel are in
  * milliseconds, costs in seconds, whatever the file uses. A recording owns all it points to and does not change. */
 #ifndef LATHE_REPLAY_RECORDING_H
 #define LATHE_REPLAY_RECORDING_H
@@ -67,7 +67,8 @@ status recording_read_text(const char *text, size_t len, const char *name, struc
 void recording_free(struct recording *r);           /* NULL is fine */
 
 /* A campaign of this database, and nothing that its name might say besides. */
-status recording_of_campaign(const char *db, int64_t campaign, const char *kernel, struct recording **out, struct err *e);
+status recording_of_campaign(const char *db, int64_t campaign, const char *kernel, struct recording **out,
+                             struct err *e);
 
 /* What a recording is written as: docs/export.md says what each can hold. Entries stand in the order in which they were
  * tried. Recordings that are equal give texts that are. */

@@ -90,15 +90,18 @@ static status check_param(const struct recording *r, const struct recorded_param
     double unit;
     bool text = p->type != VALUE_STRING;
     if (csv_fact_of(p->name, &unit) >= 0)
-        return err_set(e, LATHE_USAGE,
-                       "%s: the parameter %s has the name of a column that CSV has besides: write it as t4 or kernel-tuner",
-                       r->path, p->name);
+        return err_set(
+            e, LATHE_USAGE,
+            "%s: the parameter %s has the name of a column that CSV has besides: write it as t4 or kernel-tuner",
+            r->path, p->name);
     for (int v = 0; v < p->nvalues && !text; v++)
         text = value_read(p->values[v].s).type == VALUE_STRING;
-    return text ? LATHE_OK
-                : err_set(e, LATHE_USAGE,
-                          "%s: the values of %s are texts that CSV cannot tell from numbers: write it as t4 or kernel-tuner",
-                          r->path, p->name);
+    return text
+               ? LATHE_OK
+               : err_set(
+                     e, LATHE_USAGE,
+                     "%s: the values of %s are texts that CSV cannot tell from numbers: write it as t4 or kernel-tuner",
+                     r->path, p->name);
 }
 
 status print_csv(const struct recording *r, const uint64_t *order, struct strbuf *b, struct err *e)

@@ -1,5 +1,5 @@
-/* write_kernel_tuner.c: a recording as a cache of Kernel Tuner, laid out as it writes them: a line a configuration. What
- * it has no word for stands in members of lathe's own, which Kernel Tuner passes on like a user's metrics. */
+/* write_kernel_tuner.c: a recording as a cache of Kernel Tuner, laid out as it writes them: a line a configuration.
+ * What it has no word for stands in members of lathe's own, which Kernel Tuner passes on like a user's metrics. */
 #include "replay/write_impl.h"
 
 #include "base/clock.h"

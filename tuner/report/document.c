@@ -61,8 +61,8 @@ status document_make(struct query *q, const struct document_request *r, json_t *
         s = add_campaign(q, r, r->campaigns[i], list, e);
     clock_iso8601(now);
     if (!s)
-        *out = json_pack("{s:i, s:s, s:s, s:O}", "version", 1, "made", now, "tool_version", r->tool_version, "campaigns",
-                         list);
+        *out = json_pack("{s:i, s:s, s:s, s:O}", "version", 1, "made", now, "tool_version", r->tool_version,
+                         "campaigns", list);
     json_decref(list);
     return s;
 }

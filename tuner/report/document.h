@@ -9,16 +9,16 @@ struct document_request {
     const int64_t *campaigns;           /* ids, 0 for the newest */
     int ncampaigns;
     const char *tool_version;
-    /* The code of a trial whose query_provenance is given, for `source`: what `lathe export` would write. On failure its
-     * message is shown in the code's place. NULL: none is shown. */
+    /* The code of a trial whose query_provenance is given, for `source`: what `lathe export` would write. On failure
+     * its message is shown in the code's place. NULL: none is shown. */
     status (*source)(const json_t *provenance, struct strbuf *out, struct err *e);
 };
 
 /* New reference. LATHE_NOTHING: there is no such campaign. */
 status document_make(struct query *q, const struct document_request *r, json_t **out, struct err *e);
 
-/* Of a campaign as query_report gives it, an array of what importance.h says of each kernel with enough trials: {kernel,
- * trials, fit, alone: [{name, share, deviation}], pairs: [{a, b, share}]}, the largest shares first. Times are
+/* Of a campaign as query_report gives it, an array of what importance.h says of each kernel with enough trials:
+ * {kernel, trials, fit, alone: [{name, share, deviation}], pairs: [{a, b, share}]}, the largest shares first. Times are
  * compared by their logarithm. */
 json_t *document_importance(const json_t *campaign);
 

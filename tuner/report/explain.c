@@ -24,16 +24,16 @@ static json_t *blocks_by(const struct occupancy *o)
     return by;
 }
 
-/* One launch. Registers and static shared memory are the pipeline's largest: of several launches this is the least that it
- * may have. */
+/* One launch. Registers and static shared memory are the pipeline's largest: of several launches this is the least that
+ * it may have. */
 static json_t *launch(const struct plan_step *s, const json_t *trial, const struct target *target)
 {
     int64_t blocks = (int64_t)s->grid[0] * s->grid[1] * s->grid[2];
     int threads = (int)(s->block[0] * s->block[1] * s->block[2]);
     const json_t *registers = json_object_get(trial, "registers"), *shared = json_object_get(trial, "shared_bytes");
     struct occupancy o;
-    json_t *out = json_pack("{s:s, s:I, s:i, s:I}", "function", s->function, "blocks", (json_int_t)blocks, "threads", threads,
-                            "shared_bytes", (json_int_t)s->shared);
+    json_t *out = json_pack("{s:s, s:I, s:i, s:I}", "function", s->function, "blocks", (json_int_t)blocks, "threads",
+                            threads, "shared_bytes", (json_int_t)s->shared);
     bool gpu = json_is_integer(registers) &&
                occupancy_of(target, threads, (int)json_integer_value(registers), json_integer_value(shared), &o);
     json_object_set_new(out, "resident", gpu ? json_integer(o.blocks) : json_null());
@@ -63,9 +63,11 @@ static json_t *roofline(const json_t *trial, const struct target *target, const 
     double tflops = number(trial, "tflops"), gbps = number(trial, "gbps");
     json_t *bound = isfinite(roof) && isfinite(peak) ? json_string(roof < peak ? "memory" : "compute") : json_null();
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "flops", known(flops), "bytes", known(bytes),
-                     "intensity", known(intensity), "peak_tflops", known(peak), "peak_gbps", known(bandwidth), "bound", bound,
-                     "of_peak", known(tflops / peak), "of_bandwidth", known(gbps / bandwidth), "of_roofline",
-                     known(tflops / (roof < peak ? roof : isfinite(roof) ? peak : NAN)));
+                     "intensity", known(intensity), "peak_tflops", known(peak), "peak_gbps", known(bandwidth), "bound",
+                     bound, "of_peak", known(tflops / peak), "of_bandwidth", known(gbps / bandwidth), "of_roofline",
+                     known(tflops / (roof < peak      ? roof
+                                     : isfinite(roof) ? peak
+                                                      : NAN)));
 }
 
 static int by_time(const void *a, const void *b)
@@ -77,7 +79,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The configuration with another value of one of its parameters, as the database has it. */
-static char *text_with(const struct kernel *k, const json_t *configuration, const struct param *changed, struct value to)
+static char *text_with(const struct kernel *k, const json_t *configuration, const struct param *changed,
+                       struct value to)
 {
     struct strbuf b = {0};
     sb_add(&b, "");
@@ -134,10 +137,11 @@ static json_t *neighbours(const json_t *trial, const json_t *changes, const json
         const json_t *change = json_object_get(changes, json_string_value(json_object_get(row, "text")));
         double ms = number(row, "time_ms");
         if (change)
-            found[count++] = json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:o}", "trial", json_object_get(row, "trial"),
-                                       "parameter", json_array_get(change, 0), "from", json_array_get(change, 1), "to",
-                                       json_array_get(change, 2), "outcome", json_object_get(row, "outcome"), "time_ms",
-                                       json_object_get(row, "time_ms"), "ratio", known(own > 0 && ms > 0 ? ms / own : NAN));
+            found[count++] =
+                json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:o}", "trial", json_object_get(row, "trial"), "parameter",
+                          json_array_get(change, 0), "from", json_array_get(change, 1), "to", json_array_get(change, 2),
+                          "outcome", json_object_get(row, "outcome"), "time_ms", json_object_get(row, "time_ms"),
+                          "ratio", known(own > 0 && ms > 0 ? ms / own : NAN));
     }
     qsort(found, count, sizeof *found, by_time);
     for (size_t i = 0; i < count; i++)
@@ -150,8 +154,8 @@ status explain_make(struct query *q, const json_t *trial, const struct kernel *k
                     const struct target *target, json_t **out, struct err *e)
 {
     json_t *changes = changes_of(k, json_object_get(trial, "configuration")), *texts = keys_of(changes), *rows = NULL;
-    struct query_neighbours asked = {.campaign = json_integer_value(json_object_get(trial, "campaign")), .kernel = k->name,
-                                     .configurations = texts};
+    struct query_neighbours asked = {
+        .campaign = json_integer_value(json_object_get(trial, "campaign")), .kernel = k->name, .configurations = texts};
     status s = query_neighbours(q, &asked, &rows, e);
     if (!s)
         *out = json_pack("{s:O, s:o, s:o, s:o}", "trial", trial, "launches", launches(plan, trial, target), "roofline",

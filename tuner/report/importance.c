@@ -196,8 +196,10 @@ bool importance_of(const struct importance_data *d, uint64_t seed, struct import
     if (!differ || d->parameters < 1)
         return false;
     size_t n = (size_t)d->rows, k = (size_t)d->parameters;
-    *out = (struct importance){.parameters = d->parameters, .alone = mem_zalloc(k, sizeof(double)),
-                               .alone_deviation = mem_zalloc(k, sizeof(double)), .pair = mem_zalloc(k * k, sizeof(double))};
+    *out = (struct importance){.parameters = d->parameters,
+                               .alone = mem_zalloc(k, sizeof(double)),
+                               .alone_deviation = mem_zalloc(k, sizeof(double)),
+                               .pair = mem_zalloc(k * k, sizeof(double))};
     struct grower g = {.d = d, .leaves = leaves_new(d), .rows = mem_zalloc(n, sizeof(int)),
                        .spare = mem_zalloc(n, sizeof(int)), .tried = mem_zalloc(k, sizeof(bool))};
     uint64_t *box = mem_zalloc(k, sizeof *box);

@@ -2,9 +2,9 @@
  *
  * Functional analysis of variance on a random forest: F. Hutter, H. Hoos, K. Leyton-Brown, "An Efficient Approach for
  * Assessing Hyperparameter Importance", ICML 2014. A forest (L. Breiman, "Random Forests", 2001) is fitted to the value
- * over levels of parameters; the forest's function over the whole product of levels, each level equally likely, is taken
- * apart into a mean, a function of each parameter, a function of each pair, and the rest; the share of a part is its
- * variance over the function's. A tree is constant on boxes, so its marginals are exact sums over its leaves.
+ * over levels of parameters; the forest's function over the whole product of levels, each level equally likely, is
+ * taken apart into a mean, a function of each parameter, a function of each pair, and the rest; the share of a part is
+ * its variance over the function's. A tree is constant on boxes, so its marginals are exact sums over its leaves.
  *
  * Numbers alone: the caller says what the levels are. */
 #ifndef LATHE_REPORT_IMPORTANCE_H
@@ -29,8 +29,8 @@ struct importance_data {
 struct importance {
     double *alone, *alone_deviation;    /* one a parameter */
     double *pair;                       /* parameters x parameters, symmetric, 0 on the diagonal: beyond both alone */
-    double fit;                         /* R squared on rows that a tree was not fitted to: at most 1; 0 or less: the forest
-                                           knows nothing, and the shares mean nothing */
+    double fit;                         /* R squared on rows that a tree was not fitted to: at most 1; 0 or less: the
+                                           forest knows nothing, and the shares mean nothing */
     int parameters;
 };
 

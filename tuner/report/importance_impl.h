@@ -1,5 +1,5 @@
-/* importance_impl.h: what importance.c (growing trees) and importance_anova.c (taking them apart) share: the leaves of a
- * tree, each a box of levels and a value. The boxes of a tree cover the product of levels, and do not overlap. */
+/* importance_impl.h: what importance.c (growing trees) and importance_anova.c (taking them apart) share: the leaves of
+ * a tree, each a box of levels and a value. The boxes of a tree cover the product of levels, and do not overlap. */
 #ifndef LATHE_REPORT_IMPORTANCE_IMPL_H
 #define LATHE_REPORT_IMPORTANCE_IMPL_H
 

@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 /* Appends j without blanks. A real has the fewest digits that read back as the same number; one that is not finite is
- * null. `<`, `>`, `&` and the two line separators of Unicode are escapes, so the text can neither end the element that it
- * stands in nor begin another. */
+ * null. `<`, `>`, `&` and the two line separators of Unicode are escapes, so the text can neither end the element that
+ * it stands in nor begin another. */
 void json_text(struct strbuf *b, const json_t *j);
 
 #endif

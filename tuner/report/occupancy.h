@@ -32,8 +32,8 @@ struct occupancy {
     double share;               /* threads resident over threads possible */
 };
 
-/* threads: of a block; registers: a thread's; shared: a block's bytes, static and dynamic. False if the target is no GPU, or
- * its limits are not known. */
+/* threads: of a block; registers: a thread's; shared: a block's bytes, static and dynamic. False if the target is no
+ * GPU, or its limits are not known. */
 bool occupancy_of(const struct target *t, int threads, int registers, int64_t shared, struct occupancy *out);
 
 #endif

@@ -15,7 +15,8 @@ static char *base64(const unsigned char *data, size_t n)
     char *text = mem_alloc((n + 2) / 3 * 4 + 1), *to = text;
     for (size_t i = 0; i < n; i += 3) {
         size_t left = n - i;
-        uint32_t bits = (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) | (left > 2 ? data[i + 2] : 0);
+        uint32_t bits =
+            (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) | (left > 2 ? data[i + 2] : 0);
         *to++ = digits[bits >> 18];
         *to++ = digits[bits >> 12 & 63];
         *to++ = left > 1 ? digits[bits >> 6 & 63] : '=';

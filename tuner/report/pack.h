@@ -4,10 +4,11 @@
 
 #include <jansson.h>
 
-/* A copy of j, a new reference, in which every array of PACK_LEAST or more numbers and nulls is {"as", "n", "data"}: `n`
- * numbers, little-endian, as base64: "i1", "i2", "i4" are signed integers of so many bytes, of which the smallest stands
- * for null; "f8" doubles, of which NaN stands for null, or with "of", a column of the different ones, the places in it. If all are the same, "as" is "all" and `data` is that number or
- * null. data.js reads it. Integers beyond 2^53 are left as they are. */
+/* A copy of j, a new reference, in which every array of PACK_LEAST or more numbers and nulls is {"as", "n", "data"}:
+ * `n` numbers, little-endian, as base64: "i1", "i2", "i4" are signed integers of so many bytes, of which the smallest
+ * stands for null; "f8" doubles, of which NaN stands for null, or with "of", a column of the different ones, the places
+ * in it. If all are the same, "as" is "all" and `data` is that number or null. data.js reads it. Integers beyond 2^53
+ * are left as they are. */
 json_t *pack_columns(const json_t *j);
 
 enum { PACK_LEAST = 64 };

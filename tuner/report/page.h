@@ -14,7 +14,8 @@
 bool page_has_charts(void);
 status page_needs_charts(struct err *e);        /* returns LATHE_IO */
 
-/* Appends the page. live: not NULL if it is served: the address, relative to the page's, that it asks for newer data. */
+/* Appends the page. live: not NULL if it is served: the address, relative to the page's, that it asks for newer
+ * data. */
 void page_make(const json_t *document, const char *live, struct strbuf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* serve.c: see serve.h. The library's functions are looked up in it, as CUDA's are (tuner/device/), so that the binary needs
- * nothing installed to start. */
+/* serve.c: see serve.h. The library's functions are looked up in it, as CUDA's are (tuner/device/), so that the binary
+ * needs nothing installed to start. */
 #include "report/serve.h"
 
 #include "base/clock.h"
@@ -86,7 +86,8 @@ static enum MHD_Result send_answer(struct server *s, struct MHD_Connection *c, s
         {"X-Frame-Options", "DENY"},        {"Cross-Origin-Resource-Policy", "same-origin"},
         {"Referrer-Policy", "no-referrer"},
     };
-    struct MHD_Response *r = s->mhd.create_response_from_buffer(a->body.len, (void *)sb_str(&a->body), MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r =
+        s->mhd.create_response_from_buffer(a->body.len, (void *)sb_str(&a->body), MHD_RESPMEM_MUST_COPY);
     if (!r)
         return MHD_NO;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
@@ -116,8 +117,8 @@ static void known_tag(const char *header, char *out, size_t size)
 }
 
 /* Called by the library, first with the headers alone (*seen NULL), then when the request is complete. */
-static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *url, const char *method, const char *version,
-                              const char *upload, size_t *upload_size, void **seen)
+static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **seen)
 {
     struct server *s = ctx;
     struct serve_answer a = {.code = MHD_HTTP_OK, .type = "text/plain; charset=utf-8"};
@@ -147,7 +148,8 @@ status serve_run(const struct serve_request *r, struct err *e)
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)r->port)};
     struct server s = {.request = r};
     if (inet_pton(AF_INET, r->address, &to.sin_addr) != 1)
-        return err_set(e, LATHE_USAGE, "--listen %.100s: expected a numeric IPv4 address, such as 127.0.0.1", r->address);
+        return err_set(e, LATHE_USAGE, "--listen %.100s: expected a numeric IPv4 address, such as 127.0.0.1",
+                       r->address);
     if (!r->others && ntohl(to.sin_addr.s_addr) >> 24 != 127)
         return err_set(e, LATHE_USAGE,
                        "--listen %.100s: others could reach that address, and read the whole database\n"
@@ -157,11 +159,11 @@ status serve_run(const struct serve_request *r, struct err *e)
         return st;
     errno = 0;
     struct MHD_Daemon *d = s.mhd.start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD, (uint16_t)r->port, NULL, NULL, handle, &s, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&to,
-        MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
+        MHD_USE_INTERNAL_POLLING_THREAD, (uint16_t)r->port, NULL, NULL, handle, &s, MHD_OPTION_SOCK_ADDR,
+        (struct sockaddr *)&to, MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
     if (!d)
-        return err_set(e, LATHE_IO, "cannot listen on %.100s, port %d: %s\n--port chooses another, 0 any that is free", r->address,
-                       r->port, errno ? strerror(errno) : "refused");
+        return err_set(e, LATHE_IO, "cannot listen on %.100s, port %d: %s\n--port chooses another, 0 any that is free",
+                       r->address, r->port, errno ? strerror(errno) : "refused");
     const union MHD_DaemonInfo *info = s.mhd.get_daemon_info(d, MHD_DAEMON_INFO_BIND_PORT);
     r->started(r->ctx, info ? info->port : r->port);
     while (!r->stop())

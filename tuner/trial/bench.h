@@ -25,7 +25,8 @@ struct bench_setup {                /* what the coordinator sends once */
 status bench_setup_from_json(const json_t *j, struct bench_setup *out, struct err *e);
 json_t *bench_setup_to_json(const struct bench_setup *s);
 void bench_setup_free(struct bench_setup *s);
-/* Whose fault it is when computing the reference fails: where that is a kernel of the specification, its launches, else "". */
+/* Whose fault it is when computing the reference fails: where that is a kernel of the specification, its launches, else
+ * "". */
 void bench_setup_blame(const struct bench_setup *s, char *text, size_t size);
 
 /* What is right on inputs of one class, and how far from it a result may be. */
@@ -46,8 +47,8 @@ struct bench {
     struct bench_setup setup;       /* owned */
     struct guarded *tensors;        /* one a tensor */
     dev_ptr *address;               /* their data */
-    struct guarded *scale, *sgemm;  /* one a tensor, for scaled inputs: what errors of an output are relative to, in double;
-                                       what the GEMM that sums in float32 gives, in the output's type */
+    struct guarded *scale, *sgemm;  /* one a tensor, for scaled inputs: what errors of an output are relative to, in
+                                       double; what the GEMM that sums in float32 gives, in the output's type */
     struct dev_module *support;
     struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast, *count_same;
     struct dev_function *fill_class, *compare_scaled;

@@ -126,7 +126,8 @@ static void free_copies(struct copies *c)
 }
 
 /* Is element i right? As lathe_compare and lathe_compare_scaled have it. *wanted: what it should be. */
-static bool is_right(const struct bench *b, enum dtype type, const struct copies *c, size_t i, double got, double *wanted)
+static bool is_right(const struct bench *b, enum dtype type, const struct copies *c, size_t i, double got,
+                     double *wanted)
 {
     const struct tolerance *t = &b->setup.tolerance;
     double ref = c->ref[i], diff = fabs(got - ref);
@@ -157,7 +158,8 @@ status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t
         char g[32], r[32];
         number_text(got, g, sizeof g);
         number_text(wanted, r, sizeof r);
-        at += (size_t)snprintf(text + at, size - at, "%s%s%s got %s, wanted %s", shown ? "; " : "", p->name, index, g, r);
+        at +=
+            (size_t)snprintf(text + at, size - at, "%s%s%s got %s, wanted %s", shown ? "; " : "", p->name, index, g, r);
         shown++;
     }
     if (unwritten && !s && at < size)

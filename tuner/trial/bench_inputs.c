@@ -148,14 +148,15 @@ static double yardstick(const struct bench *b)
     }
     for (int i = 0; i < plan->ntensors; i++) {
         const struct plan_buffer *t = &plan->buffers[i];
-        if (t->role == PLAN_OUTPUT && (chosen || t->count < ENOUGH_ELEMENTS)) floor = fmax(floor, dtype_roundoff(t->dtype));
+        if (t->role == PLAN_OUTPUT && (chosen || t->count < ENOUGH_ELEMENTS))
+            floor = fmax(floor, dtype_roundoff(t->dtype));
     }
     return fmax(b->now->sgemm_error, floor);
 }
 
-/* The limit on an error over its scale: a multiple of the float32 GEMM's own, which is 2^-17 at least: what two operands
- * of 17 bits each give, and so what is left of a product of floats that were split into two bf16. Where the output has 16
- * bits, at least one rounding of z to its type. */
+/* The limit on an error over its scale: a multiple of the float32 GEMM's own, which is 2^-17 at least: what two
+ * operands of 17 bits each give, and so what is left of a product of floats that were split into two bf16. Where the
+ * output has 16 bits, at least one rounding of z to its type. */
 static double scaled_limit(const struct bench *b)
 {
     const struct tolerance *t = &b->setup.tolerance;
@@ -181,7 +182,8 @@ static void set_limit(struct bench *b)
     b->now->frobenius_limit = limit;
 }
 
-/* A kernel of the specification's that is refused or crashes is the specification's fault: lathe's own ran before it. */
+/* A kernel of the specification's that is refused or crashes is the specification's fault: lathe's own ran before
+ * it. */
 static status reference_failed(const struct bench *b, struct err *e)
 {
     char whose[600];

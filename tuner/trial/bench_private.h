@@ -1,5 +1,6 @@
-/* bench_private.h: what bench.c, bench_fill.c and bench_compare.c share. Support kernels run with blocks x BENCH_THREADS
- * threads; those that reduce leave one partial result each in `scratch`, summed on the host in thread order. */
+/* bench_private.h: what bench.c, bench_fill.c and bench_compare.c share. Support kernels run with blocks x
+ * BENCH_THREADS threads; those that reduce leave one partial result each in `scratch`, summed on the host in thread
+ * order. */
 #ifndef LATHE_TRIAL_BENCH_PRIVATE_H
 #define LATHE_TRIAL_BENCH_PRIVATE_H
 

@@ -55,8 +55,8 @@ void bench_setup_blame(const struct bench_setup *s, char *text, size_t size)
         const struct plan_step *step = &s->reference.steps[i];
         if (step->kind != STEP_LAUNCH) continue;
         const uint32_t *g = step->grid, *k = step->block;
-        sb_addf(&b, "%slaunch %s, grid %u x %u x %u, block %u x %u x %u", n++ ? "; " : "", step->function, g[0], g[1], g[2],
-                k[0], k[1], k[2]);
+        sb_addf(&b, "%slaunch %s, grid %u x %u x %u, block %u x %u x %u", n++ ? "; " : "", step->function, g[0], g[1],
+                g[2], k[0], k[1], k[2]);
     }
     snprintf(text, size, "%.*s)", (int)size - 2, sb_str(&b));
     sb_free(&b);

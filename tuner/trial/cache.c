@@ -27,7 +27,8 @@ static status check_owner(const char *dir, struct err *e)
     if (!(st.st_mode & 022)) return LATHE_OK;
     bool shared = st.st_mode & S_ISVTX || st.st_uid != getuid();
     if (shared || chmod(dir, st.st_mode & 07755))
-        return err_set(e, LATHE_IO, "%s can be written by others, who could put code there: name a folder of your own", dir);
+        return err_set(e, LATHE_IO, "%s can be written by others, who could put code there: name a folder of your own",
+                       dir);
     return LATHE_OK;
 }
 
@@ -134,7 +135,8 @@ static long long size_limit(void)
 
 enum { LEFTOVER_SECONDS = 3600 };
 
-/* Whole images are "KEY.image"; "KEY.image.PID..." is a compiler's work in progress, or what one that was killed left. */
+/* Whole images are "KEY.image"; "KEY.image.PID..." is a compiler's work in progress, or what one that was killed
+ * left. */
 static bool is_image(const struct entry *x, const char *name, time_t modified)
 {
     const char *suffix = strstr(name, ".image");

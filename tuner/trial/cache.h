@@ -1,10 +1,10 @@
 /* cache.h: compiled images on disk, found by a hash of everything that made them.
  *
- * Directory: $LATHE_CACHE, else $XDG_CACHE_HOME/lathe, else ~/.cache/lathe, else one in /tmp of the user's own. An image
- * is one file, written atomically by the compiler; the name is the key. A seal at its end, which no loader reads, holds a
- * hash of the rest: an image that was cut short or changed later, or never sealed, counts as absent and is compiled
- * again. When the total passes the limit ($LATHE_CACHE_SIZE in MiB, default 2048), the least recently used go first;
- * cache_trim is called once a campaign. */
+ * Directory: $LATHE_CACHE, else $XDG_CACHE_HOME/lathe, else ~/.cache/lathe, else one in /tmp of the user's own. An
+ * image is one file, written atomically by the compiler; the name is the key. A seal at its end, which no loader reads,
+ * holds a hash of the rest: an image that was cut short or changed later, or never sealed, counts as absent and is
+ * compiled again. When the total passes the limit ($LATHE_CACHE_SIZE in MiB, default 2048), the least recently used go
+ * first; cache_trim is called once a campaign. */
 #ifndef LATHE_TRIAL_CACHE_H
 #define LATHE_TRIAL_CACHE_H
 

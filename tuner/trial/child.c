@@ -1,12 +1,12 @@
 /* child.c: see child.h.
  *
  * States: no process (proc NULL); alive and idle; alive and busy (done set). A process and its pipes live in one
- * struct proc, which is freed when the process was reaped and its handles are closed: a late callback of a dead process never sees a new one.
- * Invariant: `done` is cleared before it is called.
+ * struct proc, which is freed when the process was reaped and its handles are closed: a late callback of a dead process
+ * never sees a new one. Invariant: `done` is cleared before it is called.
  *
- * A time limit is counted in steps of this process's own life: where it was stopped, or its machine slept, or it was busy
- * otherwise, the time that passed counts as one step. And timers come before what is to be read in a turn of the loop
- * (libuv before 1.45), so a limit that is over ends nothing before one look at what the child may have written. */
+ * A time limit is counted in steps of this process's own life: where it was stopped, or its machine slept, or it was
+ * busy otherwise, the time that passed counts as one step. And timers come before what is to be read in a turn of the
+ * loop (libuv before 1.45), so a limit that is over ends nothing before one look at what the child may have written. */
 #include "trial/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -216,7 +216,8 @@ status child_start(struct child *c, struct err *e)
         {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&p->to},
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&p->from},
     };
-    /* Detached: its own session, so that Ctrl-C reaches the coordinator alone. It dies with us all the same: PDEATHSIG. */
+    /* Detached: its own session, so that Ctrl-C reaches the coordinator alone. It dies with us all the same:
+     * PDEATHSIG. */
     /* NOTE: the file may be deleted or built anew while a campaign runs; its workers are the program that runs it. */
     uv_process_options_t options = {.file = c->same ? "/proc/self/exe" : c->self,
                                     .args = c->args,
@@ -268,7 +269,8 @@ static void count_limit(uv_timer_t *timer)
         wait_on(c, c->left < STEP_SECONDS ? c->left : STEP_SECONDS);
         return;
     }
-    if (!c->looked) {           /* after a hold-up the child may have been held up as well, or its answer be half written */
+    if (!c->looked) {           /* after a hold-up the child may have been held up as well, or its answer be half
+                                   written */
         c->looked = true;
         wait_on(c, held_up ? STEP_SECONDS : LOOK_SECONDS);
         return;

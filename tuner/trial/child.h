@@ -1,8 +1,8 @@
 /* child.h: a worker process as the coordinator sees it: one request at a time, one answer or one death.
  *
- * The callback is called exactly once a request, from the event loop, with a reply, or with what happened instead. After
- * a death or a time-out the process is gone (killed if need be) and child_alive() is false; child_start() begins a
- * fresh one. uv.h is used here and in the two files above this one (compile_farm.c, executor.c) and campaign/. */
+ * The callback is called exactly once a request, from the event loop, with a reply, or with what happened instead.
+ * After a death or a time-out the process is gone (killed if need be) and child_alive() is false; child_start() begins
+ * a fresh one. uv.h is used here and in the two files above this one (compile_farm.c, executor.c) and campaign/. */
 #ifndef LATHE_TRIAL_CHILD_H
 #define LATHE_TRIAL_CHILD_H
 
@@ -28,7 +28,8 @@ status child_start(struct child *c, struct err *e);
 bool child_alive(const struct child *c);
 bool child_busy(const struct child *c);
 /* The child must be alive and not busy. Takes over `request`. seconds <= 0: no limit. An answer that is there counts,
- * whatever the clock says, and time in which this process was held up (stopped, asleep, busy) counts a quarter second. */
+ * whatever the clock says, and time in which this process was held up (stopped, asleep, busy) counts a quarter
+ * second. */
 void child_send(struct child *c, json_t *request, double seconds, child_done done, void *ctx);
 /* Kills the process; a request in flight is not called back. */
 void child_kill(struct child *c);

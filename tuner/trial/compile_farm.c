@@ -1,6 +1,6 @@
 /* compile_farm.c: see compile_farm.h. Invariants: a job is in one of the two queues or on exactly one worker; callbacks
- * come from the loop, never from compile_farm_add; two jobs with the same key may both compile (the later rename replaces
- * the same bytes). */
+ * come from the loop, never from compile_farm_add; two jobs with the same key may both compile (the later rename
+ * replaces the same bytes). */
 #include "trial/compile_farm.h"
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -1,7 +1,7 @@
 /* compile_farm.h: compile workers and the queue before them. A job whose image is in the cache costs no compile. Jobs
- * are started in the order added; their callbacks come from the event loop, in the order they end. A compiler that dies may
- * have been killed from outside (kill, the system short of memory): its job is compiled once more, in a fresh worker, and
- * only then is its end COMPILE_CRASHED. */
+ * are started in the order added; their callbacks come from the event loop, in the order they end. A compiler that dies
+ * may have been killed from outside (kill, the system short of memory): its job is compiled once more, in a fresh
+ * worker, and only then is its end COMPILE_CRASHED. */
 #ifndef LATHE_TRIAL_COMPILE_FARM_H
 #define LATHE_TRIAL_COMPILE_FARM_H
 

@@ -1,6 +1,6 @@
 /* evaluate.c: open the pipeline, verify, time, close; type every failure. Invariants: a result that says ok was
- * verified (unless the pipeline's output is not the problem's) and has a finite, positive time if one was asked for; what
- * is timed runs on the timed inputs, never on the check inputs. */
+ * verified (unless the pipeline's output is not the problem's) and has a finite, positive time if one was asked for;
+ * what is timed runs on the timed inputs, never on the check inputs. */
 #include "trial/evaluate.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -65,8 +65,8 @@ static void join(const struct result *on_check, struct result *out)
     out->verification.deterministic = deterministic;
 }
 
-static status run_open(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out, bool *damaged,
-                       struct err *e)
+static status run_open(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out,
+                       bool *damaged, struct err *e)
 {
     double start = clock_seconds();
     struct result on_check = {.outcome = OUTCOME_ok};
@@ -93,8 +93,8 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
     struct measure_options options = v->options;
     options.check_each = exact;
     s = measure_pipeline(b, p, &options, out, e);
-    /* Every timed run began with NaN in the outputs: work that was skipped, or stopped, is seen here, and so is what was
-     * done to other memory meanwhile. */
+    /* Every timed run began with NaN in the outputs: work that was skipped, or stopped, is seen here, and so is what
+     * was done to other memory meanwhile. */
     if (!s && exact) s = verify_later_run(b, p, AFTER_TIMED_RUN, out, e);
     if (!s) s = verify_memory(b, p, out, damaged, e);
     if (!s && out->outcome == OUTCOME_wrong && exact) out->time_ms = NAN;
@@ -129,12 +129,13 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out)
 
 json_t *measure_options_to_json(const struct measure_options *o)
 {
-    json_t *j = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:b, s:f, s:i, s:f}", "regime", regime_name(o->regime),
-                          "min_samples", o->min_samples, "max_samples", o->max_samples, "max_seconds", o->max_seconds,
-                          "interval", o->interval, "unstable_above", o->unstable_above, "hopeless", o->hopeless,
-                          "idle_seconds", o->idle_seconds, "launches", o->launches, "skip", o->skip, "run_seconds",
-                          o->run_seconds, "batch_below_ms", o->batch_below_ms, "batches", (int)o->batches, "cool_seconds",
-                          o->cool_seconds, "retakes", o->retakes, "energy_seconds", o->energy_seconds);
+    json_t *j =
+        json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:b, s:f, s:i, s:f}", "regime",
+                  regime_name(o->regime), "min_samples", o->min_samples, "max_samples", o->max_samples, "max_seconds",
+                  o->max_seconds, "interval", o->interval, "unstable_above", o->unstable_above, "hopeless", o->hopeless,
+                  "idle_seconds", o->idle_seconds, "launches", o->launches, "skip", o->skip, "run_seconds",
+                  o->run_seconds, "batch_below_ms", o->batch_below_ms, "batches", (int)o->batches, "cool_seconds",
+                  o->cool_seconds, "retakes", o->retakes, "energy_seconds", o->energy_seconds);
     json_object_set_new(j, "incumbent_ms", isfinite(o->incumbent_ms) ? json_real(o->incumbent_ms) : json_null());
     return j;
 }
@@ -146,14 +147,14 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
     int batches;
     json_t *incumbent;
     json_error_t je;
-    if (json_unpack_ex((json_t *)j, &je, 0, "{s:s, s:i, s:i, s:F, s:F, s:F, s:F, s:F, s:i, s:i, s:F, s:F, s:b, s:F, s:i, s:F, s:o}", "regime",
-                       &regime,
-                       "min_samples", &o->min_samples, "max_samples", &o->max_samples, "max_seconds", &o->max_seconds,
-                       "interval", &o->interval, "unstable_above", &o->unstable_above, "hopeless", &o->hopeless,
-                       "idle_seconds", &o->idle_seconds, "launches", &o->launches, "skip", &o->skip, "run_seconds",
-                       &o->run_seconds, "batch_below_ms", &o->batch_below_ms, "batches", &batches, "cool_seconds",
-                       &o->cool_seconds, "retakes", &o->retakes, "energy_seconds", &o->energy_seconds, "incumbent_ms",
-                       &incumbent))
+    if (json_unpack_ex((json_t *)j, &je, 0,
+                       "{s:s, s:i, s:i, s:F, s:F, s:F, s:F, s:F, s:i, s:i, s:F, s:F, s:b, s:F, s:i, s:F, s:o}",
+                       "regime", &regime, "min_samples", &o->min_samples, "max_samples", &o->max_samples, "max_seconds",
+                       &o->max_seconds, "interval", &o->interval, "unstable_above", &o->unstable_above, "hopeless",
+                       &o->hopeless, "idle_seconds", &o->idle_seconds, "launches", &o->launches, "skip", &o->skip,
+                       "run_seconds", &o->run_seconds, "batch_below_ms", &o->batch_below_ms, "batches", &batches,
+                       "cool_seconds", &o->cool_seconds, "retakes", &o->retakes, "energy_seconds", &o->energy_seconds,
+                       "incumbent_ms", &incumbent))
         return err_set(e, LATHE_INTERNAL, "measuring options: %s", je.text);
     o->batches = batches;
     for (int r = 0; r < REGIME_COUNT; r++)
@@ -166,7 +167,8 @@ json_t *evaluation_to_json(const struct evaluation *v)
 {
     return json_pack("{s:o, s:s*, s:b, s:b, s:b, s:b, s:f, s:o}", "plan", plan_to_json(&v->plan), "image", v->image,
                      "verify", v->verify, "checked", v->checked, "measure", v->measure, "measure_inexact",
-                     v->measure_inexact, "endure_seconds", v->endure_seconds, "options", measure_options_to_json(&v->options));
+                     v->measure_inexact, "endure_seconds", v->endure_seconds, "options",
+                     measure_options_to_json(&v->options));
 }
 
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e)
@@ -177,7 +179,8 @@ status evaluation_from_json(const json_t *j, struct evaluation *out, struct err 
     int verify, checked, measure, inexact;
     json_error_t je;
     if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s?s, s:b, s:b, s:b, s:b, s:F, s:o}", "plan", &plan, "image", &image,
-                       "verify", &verify, "checked", &checked, "measure", &measure, "measure_inexact", &inexact, "endure_seconds", &out->endure_seconds, "options", &options))
+                       "verify", &verify, "checked", &checked, "measure", &measure, "measure_inexact", &inexact,
+                       "endure_seconds", &out->endure_seconds, "options", &options))
         return err_set(e, LATHE_INTERNAL, "evaluation message: %s", je.text);
     status s = plan_from_json(plan, &out->plan, e);
     if (!s) s = measure_options_from_json(options, &out->options, e);

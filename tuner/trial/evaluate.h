@@ -11,11 +11,13 @@ struct measure_options {
     enum regime regime;
     int min_samples, max_samples;   /* TRIAL */
     double max_seconds;             /* TRIAL: of sampling, once min_samples are there */
-    double interval;                /* TRIAL: stop when the 95 % interval's half-width is below this share of the median */
+    double interval;                /* TRIAL: stop when the 95 % interval's half-width is below this share of the
+                                       median */
     double unstable_above;          /* TRIAL: wider than this share at the end is `unstable`; 0: never */
     double incumbent_ms;            /* TRIAL: a first sample this many times slower stops the sampling; NaN: none */
     double hopeless;                /* the factor */
-    double batch_below_ms;          /* TRIAL: time in batches what takes less, or is to be compared with such; 0: nothing */
+    double batch_below_ms;          /* TRIAL: time in batches what takes less, or is to be compared with such; 0:
+                                       nothing */
     bool batches;                   /* COLD, SUSTAINED: the same of all that are compared */
     double cool_seconds;            /* TRIAL, COLD: pause after a sample that was throttled */
     int retakes;                    /* how many such are taken again at most */
@@ -51,8 +53,8 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
  * out->verification, and out->outcome to `wrong` or `inaccurate` with a reason. *damaged: a guard or an input was
  * overwritten. */
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
-/* Outputs as a later run left them, by the same rules; `wrong` with a reason that ends in `when` if they are not as they
- * were (right, or inaccurate). Else verification, outcome and reason stay. */
+/* Outputs as a later run left them, by the same rules; `wrong` with a reason that ends in `when` if they are not as
+ * they were (right, or inaccurate). Else verification, outcome and reason stay. */
 #define AFTER_TIMED_RUN "after a timed run"
 status verify_later_run(struct bench *b, struct pipeline *p, const char *when, struct result *out, struct err *e);
 /* endurance.c. Of one that is `ok`: up to ENDURE_RUNS runs more, in bursts of a fourth of the runs before, for about as

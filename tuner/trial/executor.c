@@ -3,8 +3,8 @@
  * The living worker climbs: CLOSED -> (open) -> OPEN -> (setup) -> READY and stale -> (inputs) -> READY, each arrow one
  * request to the child; a worker
  * that dies is followed by another, which begins at CLOSED. `advance` sends what is next on the way to what is wanted,
- * and is called when something is wanted and after every reply. Invariants: at most one request is in flight; READY means
- * that the worker holds `setup`, and unless `stale` with `inputs` of `seed`. */
+ * and is called when something is wanted and after every reply. Invariants: at most one request is in flight; READY
+ * means that the worker holds `setup`, and unless `stale` with `inputs` of `seed`. */
 #include "trial/executor.h"
 #include "base/mem.h"
 #include <math.h>
@@ -86,7 +86,9 @@ static void read_setup_answer(const json_t *reply, struct setup_answer *out)
 const char *executor_doing(const struct executor *x, double *seconds)
 {
     *seconds = x->level == CLOSED ? OPEN_SECONDS : x->level == OPEN ? SETUP_SECONDS : x->setup->seconds;
-    return x->level == CLOSED ? "opening the device" : x->level == OPEN ? "setting the problem up" : "computing the reference";
+    return x->level == CLOSED ? "opening the device"
+           : x->level == OPEN ? "setting the problem up"
+                              : "computing the reference";
 }
 
 static status take_reply(struct executor *x, const json_t *reply)
@@ -121,7 +123,8 @@ static void note_failure(struct executor *x, const struct child_answer *a)
     const char *doing = executor_doing(x, &seconds);
     if (x->level == READY) bench_setup_blame(x->setup, whose, sizeof whose);
     if (a->end == CHILD_DIED && *whose)
-        err_set(&x->failure, LATHE_SPEC, "%s crashes: %s\nthe device works: it ran lathe's own kernels before", whose, a->text);
+        err_set(&x->failure, LATHE_SPEC, "%s crashes: %s\nthe device works: it ran lathe's own kernels before", whose,
+                a->text);
     else if (a->end == CHILD_DIED)
         err_set(&x->failure, LATHE_DEVICE, "the device worker failed while %s: %s", doing, a->text);
     else if (*whose)
@@ -156,7 +159,8 @@ static void on_climbed(void *ctx, const struct child_answer *a)
 static json_t *setup_request(const struct executor *x)
 {
     if (x->level == READY)
-        return json_pack("{s:s, s:s, s:I}", "op", "inputs", "inputs", inputs_name(x->inputs), "seed", (json_int_t)x->seed);
+        return json_pack("{s:s, s:s, s:I}", "op", "inputs", "inputs", inputs_name(x->inputs), "seed",
+                         (json_int_t)x->seed);
     return json_pack("{s:s, s:o}", "op", "setup", "setup", bench_setup_to_json(x->setup));
 }
 

@@ -9,7 +9,8 @@
 
 struct executor;
 
-/* Starts a worker that opens the device: executor_wait tells how that went. name: stands in its command line, for `ps`. */
+/* Starts a worker that opens the device: executor_wait tells how that went. name: stands in its command line, for
+ * `ps`. */
 struct executor *executor_open(uv_loop_t *loop, const char *self, const char *device, const char *name);
 void executor_close(struct executor *x);
 
@@ -22,9 +23,10 @@ struct setup_answer {
     char blind[160];                /* bench_blind: an output that tells no products apart; "" if none */
 };
 
-/* Begins to set the problem up with these inputs. setup is borrowed until the executor is closed; NULL: the problem that
- * was set up before, with other inputs. A replaced worker has the same from then on. setup->seconds is the limit for the
- * reference; one that is the specification's kernel and crashes, again and again, or does not end: LATHE_SPEC. */
+/* Begins to set the problem up with these inputs. setup is borrowed until the executor is closed; NULL: the problem
+ * that was set up before, with other inputs. A replaced worker has the same from then on. setup->seconds is the limit
+ * for the reference; one that is the specification's kernel and crashes, again and again, or does not end:
+ * LATHE_SPEC. */
 void executor_prepare(struct executor *x, const struct bench_setup *setup, enum inputs inputs, uint64_t seed);
 /* Waits until the device is open, and set up if that was asked for. What the worker reports itself is final; one that
  * dies is followed by another, a few times. stop (may be NULL) is asked at every turn of the loop; true cancels:
@@ -39,10 +41,12 @@ const struct setup_answer *executor_answer(const struct executor *x);
 
 /* result is borrowed during the call; NULL result: the device cannot be used any more, `text` says why. */
 typedef void (*executor_done)(void *ctx, const struct result *r, const char *text);
-/* One at a time, on a device that is set up. seconds: limit for the evaluation, beyond which the outcome is `timeout`. */
+/* One at a time, on a device that is set up. seconds: limit for the evaluation, beyond which the outcome is
+ * `timeout`. */
 void executor_evaluate(struct executor *x, const struct evaluation *v, double seconds, executor_done done, void *ctx);
 bool executor_busy(const struct executor *x);
-/* The same, blocking. stop (may be NULL) is asked at every turn of the loop; true cancels: LATHE_INTERRUPTED, no result. */
+/* The same, blocking. stop (may be NULL) is asked at every turn of the loop; true cancels: LATHE_INTERRUPTED, no
+ * result. */
 status executor_evaluate_wait(struct executor *x, const struct evaluation *v, double seconds, bool (*stop)(void *ctx),
                               void *ctx, struct result *out, struct err *e);
 /* Kills the worker; an evaluation in flight is not called back. */

@@ -1,9 +1,9 @@
 /* measure.c: how long does the pipeline take, and how much energy?
  *
- * TRIAL: samples with the L2 flushed before each, until the 95 % interval of the median is narrow, a ceiling is reached,
- * or two samples show that the candidate cannot win; verification has warmed everything up. What is so short that marks
- * and launches would show is then timed in batches. COLD: a pause, then a short burst, the first launches left out.
- * SUSTAINED: back to back until the clock and power have settled; the last 40 % count.
+ * TRIAL: samples with the L2 flushed before each, until the 95 % interval of the median is narrow, a ceiling is
+ * reached, or two samples show that the candidate cannot win; verification has warmed everything up. What is so short
+ * that marks and launches would show is then timed in batches. COLD: a pause, then a short burst, the first launches
+ * left out. SUSTAINED: back to back until the clock and power have settled; the last 40 % count.
  * Times come from the device's own marks around the whole pipeline. A zero, negative or non-finite time is a failure.
  * A sample that was taken while the clock was held down is kept, marked, and taken again after a pause. */
 #include "trial/timing.h"
@@ -52,8 +52,8 @@ static int counted(const struct samples *s, const struct retakes *r)
 }
 
 /* Units until the statistics are satisfied. *ended: the outputs are wrong, or a time was bad. */
-static status take_samples(struct bench *b, struct pipeline *p, const struct timed_unit *u, const struct measure_options *o,
-                           struct result *out, bool *ended, struct err *e)
+static status take_samples(struct bench *b, struct pipeline *p, const struct timed_unit *u,
+                           const struct measure_options *o, struct result *out, bool *ended, struct err *e)
 {
     struct samples *s = &out->samples;
     struct retakes retakes = {.left = o->retakes};
@@ -112,12 +112,14 @@ static status measure_energy(struct bench *b, struct pipeline *p, const struct m
     status s = unit_open(b, p, runs, &u, e);
     if (s) return s;
     const double SETTLE = 0.3;
-    s = unit_keep_busy(b, p, &u, out->samples.median * runs, o->energy_seconds, SETTLE * o->energy_seconds, out, &busy, e);
+    s = unit_keep_busy(b, p, &u, out->samples.median * runs, o->energy_seconds, SETTLE * o->energy_seconds, out, &busy,
+                       e);
     out->samples.energy_mj = busy.energy_mj;
     out->samples.energy_launches = busy.energy_launches;
     if (!s && out->outcome != OUTCOME_unstable && !busy.energy_launches) {
         out->outcome = OUTCOME_unstable;
-        snprintf(out->reason, sizeof out->reason, "no energy: the counter did not move twice in %g s", o->energy_seconds);
+        snprintf(out->reason, sizeof out->reason, "no energy: the counter did not move twice in %g s",
+                 o->energy_seconds);
     }
     samples_free(&busy.all);
     unit_close(b, &u);
@@ -137,8 +139,9 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
     if (st || ended) return st;
     if (o->unstable_above > 0 && s->count >= o->min_samples && half_width(s) > o->unstable_above) {
         out->outcome = OUTCOME_unstable;
-        snprintf(out->reason, sizeof out->reason, "median %.4g ms, but its 95 %% interval is %.4g .. %.4g after %d samples",
-                 s->median, s->low, s->high, s->count);
+        snprintf(out->reason, sizeof out->reason,
+                 "median %.4g ms, but its 95 %% interval is %.4g .. %.4g after %d samples", s->median, s->low, s->high,
+                 s->count);
         return LATHE_OK;
     }
     return o->energy_seconds > 0 ? measure_energy(b, p, o, out, e) : LATHE_OK;
@@ -174,7 +177,8 @@ static status measure_cold(struct bench *b, struct pipeline *p, const struct mea
         if (s || out->outcome == OUTCOME_unstable) break;
         clock_sleep(o->idle_seconds);
         s = unit_burst(b, p, &u, launches, out, ms, &throttled, e);
-        for (int i = o->skip; i < launches && !s && !bad_time(ms[i], out); i++) samples_add(&out->samples, ms[i], throttled);
+        for (int i = o->skip; i < launches && !s && !bad_time(ms[i], out); i++)
+            samples_add(&out->samples, ms[i], throttled);
     } while (!s && out->outcome != OUTCOME_unstable && retake(&retakes, throttled, o));
     mem_free(ms);
     unit_close(b, &u);
@@ -194,7 +198,8 @@ static status measure_sustained(struct bench *b, struct pipeline *p, const struc
     if (!s && out->outcome != OUTCOME_unstable)
         s = unit_keep_busy(b, p, &u, ms, o->run_seconds, SETTLE * o->run_seconds, out, &busy, e);
     unit_close(b, &u);
-    /* the last 40 % of the time, thinned to a bounded number; throttled or not: this regime is what the chip can keep up */
+    /* the last 40 % of the time, thinned to a bounded number; throttled or not: this regime is what the chip can keep
+     * up */
     const struct samples *all = &busy.all;
     double passed = 0;
     int first = 0;

@@ -172,7 +172,8 @@ void pipeline_close(struct pipeline *p)
 }
 
 /* Whole words by fill, the rest by copy. */
-status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with, struct err *e)
+status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with,
+                     struct err *e)
 {
     uint32_t word = words[with];
     uint64_t whole = bytes / 4 * 4;

@@ -7,8 +7,8 @@
 
 enum { GUARD_BYTES = 65536 };       /* of a band; what `forbid` acts on may be more */
 
-/* What memory that nobody has written yet holds. A kernel that reads it shows by NaN, unless it handles NaN (and does the
- * work another way): then by numbers. */
+/* What memory that nobody has written yet holds. A kernel that reads it shows by NaN, unless it handles NaN (and does
+ * the work another way): then by numbers. */
 enum garbage {
     GARBAGE_NAN,                /* NaN as f64, f32, f16 and bf16 alike */
     GARBAGE_NUMBERS,            /* 0.75 as f32 and bf16, 1.8 as f16 */
@@ -27,12 +27,14 @@ status guarded_alloc(const struct dev_ops *ops, struct dev *d, uint64_t bytes, s
 /* Fills the bands again, which hold NaN at first. Waits for the queue. */
 status guarded_bands(const struct dev_ops *ops, struct dev *d, struct guarded *g, enum garbage with, struct err *e);
 void guarded_release(const struct dev_ops *ops, struct dev *d, struct guarded *g);
-/* *where: 0 whole, -1 written before the start, 1 written after the end; *offset: distance of the damage from the data. */
+/* *where: 0 whole, -1 written before the start, 1 written after the end; *offset: distance of the damage from the
+ * data. */
 status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guarded *g, int *where, int64_t *offset,
                      struct err *e);
 
 /* Queues filling memory. Any number of bytes. */
-status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with, struct err *e);
+status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with,
+                     struct err *e);
 
 struct pipeline_step {
     struct dev_function *function;
@@ -53,8 +55,9 @@ struct pipeline {
     bool persists;              /* until it is closed the device keeps room for lines of the L2 that persist */
 };
 
-/* tensors: addresses of the plan's first ntensors buffers. workspace_at[i] may give a ready address for workspace buffer i
- * (0: allocate it), or be NULL. On failure everything is released and *stage names what failed ("load", "alloc", ...). */
+/* tensors: addresses of the plan's first ntensors buffers. workspace_at[i] may give a ready address for workspace
+ * buffer i (0: allocate it), or be NULL. On failure everything is released and *stage names what failed ("load",
+ * "alloc", ...). */
 status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan *plan, const char *image,
                      const dev_ptr *tensors, const dev_ptr *workspace_at, struct pipeline *out, const char **stage,
                      struct err *e);

@@ -100,8 +100,8 @@ static status wait_burst(struct bench *b, const struct timed_unit *u, int count,
     return s;
 }
 
-status unit_burst(struct bench *b, struct pipeline *p, const struct timed_unit *u, int count, struct result *out, double *ms,
-                  bool *throttled, struct err *e)
+status unit_burst(struct bench *b, struct pipeline *p, const struct timed_unit *u, int count, struct result *out,
+                  double *ms, bool *throttled, struct err *e)
 {
     status s = queue_burst(b, p, u, count, e);
     *throttled = !s && look(b, out);
@@ -128,7 +128,8 @@ static void read_meter(struct bench *b, struct meter *m)
     m->last_at = now;
 }
 
-/* Watches the counter while the device works; `end` is before it is done. A device that does not queue is done already. */
+/* Watches the counter while the device works; `end` is before it is done. A device that does not queue is done
+ * already. */
 static void watch_meter(struct bench *b, struct meter *m, double end)
 {
     const double PAUSE = 0.001;
@@ -156,7 +157,8 @@ status unit_keep_busy(struct bench *b, struct pipeline *p, const struct timed_un
     struct meter meter = {NAN, NAN, NAN, NAN, NAN};
     *busy = (struct busy){.energy_mj = NAN};
     status s = LATHE_OK;
-    while (!s && out->outcome != OUTCOME_unstable && (clock_seconds() - start < seconds || busy->all.count < LEAST_UNITS)) {
+    while (!s && out->outcome != OUTCOME_unstable &&
+           (clock_seconds() - start < seconds || busy->all.count < LEAST_UNITS)) {
         bool counts = clock_seconds() - start >= settle;
         double begun = clock_seconds();
         if (counts && isnan(metered_at)) metered_at = begun;

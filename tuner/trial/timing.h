@@ -17,14 +17,15 @@ status unit_open(struct bench *b, struct pipeline *p, int runs, struct timed_uni
 void unit_close(struct bench *b, struct timed_unit *u);
 
 /* Outputs are filled with NaN, the L2 is overwritten if u->flush, then the unit once, alone. *ms: of one run. While it
- * runs, out->telemetry takes the clock and the reasons that hold it down; *throttled: there was one of THROTTLE_REASONS. */
+ * runs, out->telemetry takes the clock and the reasons that hold it down; *throttled: there was one of
+ * THROTTLE_REASONS. */
 status unit_take(struct bench *b, struct pipeline *p, const struct timed_unit *u, struct result *out, double *ms,
                  bool *throttled, struct err *e);
 
-/* Queues `count` units (at most DEV_MARKS / 2), each between two marks of its own, waits, and gives the time of one run of
- * each in ms[]. Outputs are filled with NaN before each, outside the marks: no unit finds its work done. */
-status unit_burst(struct bench *b, struct pipeline *p, const struct timed_unit *u, int count, struct result *out, double *ms,
-                  bool *throttled, struct err *e);
+/* Queues `count` units (at most DEV_MARKS / 2), each between two marks of its own, waits, and gives the time of one run
+ * of each in ms[]. Outputs are filled with NaN before each, outside the marks: no unit finds its work done. */
+status unit_burst(struct bench *b, struct pipeline *p, const struct timed_unit *u, int count, struct result *out,
+                  double *ms, bool *throttled, struct err *e);
 
 /* Units back to back for `seconds`, and at least three. */
 struct busy {
@@ -33,8 +34,8 @@ struct busy {
     double energy_mj;               /* of one run, the filling of outputs between included; NaN: not known */
     int energy_launches;            /* runs that it is the mean of */
 };
-/* unit_ms: about what a unit takes. The energy is of what runs after `settle` seconds. samples_free(&out->all). On a bad
- * time (bad_time) it ends early, with LATHE_OK. */
+/* unit_ms: about what a unit takes. The energy is of what runs after `settle` seconds. samples_free(&out->all). On a
+ * bad time (bad_time) it ends early, with LATHE_OK. */
 status unit_keep_busy(struct bench *b, struct pipeline *p, const struct timed_unit *u, double unit_ms, double seconds,
                       double settle, struct result *out, struct busy *busy, struct err *e);
 

@@ -81,7 +81,8 @@ static status check_buffers(struct bench *b, struct pipeline *p, struct result *
 
 enum { ZERO_CHECK_BYTES = 16 << 20 };
 
-/* Workspace that is zeroed once must be left zero, or another launch starts from something else. Looked at up to 16 MiB. */
+/* Workspace that is zeroed once must be left zero, or another launch starts from something else. Looked at up to 16
+ * MiB. */
 static status check_zeros(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
 {
     const struct plan *plan = p->plan;
@@ -96,7 +97,8 @@ static status check_zeros(struct bench *b, struct pipeline *p, struct result *ou
         mem_free(copy);
         if (s) return s;
         if (at < bytes && out->outcome != OUTCOME_wrong)
-            wrong(out, "workspace %s is to be zeroed once, and the kernel does not leave it zero (byte %zu)", w->name, at);
+            wrong(out, "workspace %s is to be zeroed once, and the kernel does not leave it zero (byte %zu)", w->name,
+                  at);
     }
     return LATHE_OK;
 }
@@ -113,10 +115,10 @@ static bool within(int64_t mismatches, double frobenius, double limit)
     return !mismatches && (!(limit > 0) || frobenius <= limit);
 }
 
-/* Differences as rounding spreads them, docs/method.md. Where most of an error is in few elements, its mean is far below
- * its root mean square: in a share p of the elements, sqrt(p) of it; 0.8 of it where errors are normal. Small outputs tell
- * too little. What max(z, 0) or a clamp made one value of says nothing of rounding (idle). NOTE: written so that a NaN
- * fails. */
+/* Differences as rounding spreads them, docs/method.md. Where most of an error is in few elements, its mean is far
+ * below its root mean square: in a share p of the elements, sqrt(p) of it; 0.8 of it where errors are normal. Small
+ * outputs tell too little. What max(z, 0) or a clamp made one value of says nothing of rounding (idle). NOTE: written
+ * so that a NaN fails. */
 static bool rounds(const struct comparison *c)
 {
     enum { ENOUGH_ELEMENTS = 4096 };
@@ -130,7 +132,8 @@ static void inaccurate(const struct bench *b, const struct comparison *c, struct
     const struct tolerance *t = &b->setup.tolerance;
     if (c->mismatches)
         snprintf(out->reason, sizeof out->reason,
-                 "rounds more than the tolerance allows: elements differ by more than %g + %g |wanted|", t->atol, t->rtol);
+                 "rounds more than the tolerance allows: elements differ by more than %g + %g |wanted|", t->atol,
+                 t->rtol);
     else
         snprintf(out->reason, sizeof out->reason,
                  "rounds more than the tolerance allows: relative Frobenius error over %.3g", b->now->frobenius_limit);
@@ -267,8 +270,8 @@ static struct verification fresh(const struct bench *b)
 }
 
 /* A run that must give what the first one gave: the same bits, or as right. */
-static status run_again(struct bench *b, struct pipeline *p, enum how how, uint64_t first, struct result *out, bool *damaged,
-                        const char *when, struct err *e)
+static status run_again(struct bench *b, struct pipeline *p, enum how how, uint64_t first, struct result *out,
+                        bool *damaged, const char *when, struct err *e)
 {
     struct verification *v = &out->verification;
     uint64_t now;
@@ -290,7 +293,8 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     *v = fresh(b);
 
     uint64_t first;
-    /* An image's first launch is on inputs that nobody asks about: what a kernel keeps of it is wrong for all others. */
+    /* An image's first launch is on inputs that nobody asks about: what a kernel keeps of it is wrong for all
+     * others. */
     status s = p->launched ? LATHE_OK : run_on_others(b, p, e);
     p->launched = true;
     if (!s) s = pipeline_poison(p, GARBAGE_NAN, e);

@@ -100,10 +100,10 @@ static json_t *do_compile(const json_t *request)
     struct err e = {0};
     double start = clock_seconds();
     status s = jit_compile(&jit, &out, &e);
-    json_t *reply = s ? failure(&e)
-                      : json_pack("{s:b, s:b, s:b, s:f, s:s%}", "ok", 1, "compiled", out.ok, "died", out.died, "seconds",
-                                  clock_seconds() - start, "log", out.log ? out.log : "",
-                                  out.log ? strlen(out.log) : (size_t)0);
+    json_t *reply =
+        s ? failure(&e)
+          : json_pack("{s:b, s:b, s:b, s:f, s:s%}", "ok", 1, "compiled", out.ok, "died", out.died, "seconds",
+                      clock_seconds() - start, "log", out.log ? out.log : "", out.log ? strlen(out.log) : (size_t)0);
     if (!reply) {               /* a log that is not UTF-8 */
         err_set(&e, LATHE_COMPILER, "the compiler's log cannot be read as text");
         reply = json_pack("{s:b, s:b, s:b, s:f, s:s}", "ok", 1, "compiled", out.ok, "died", out.died, "seconds",
@@ -162,7 +162,8 @@ static json_t *do_inputs(struct device_worker *w, const json_t *request)
     struct err e = {0};
     struct bench *b = &w->bench;
     int inputs = inputs_parse(text_of(request, "inputs"));
-    status s = inputs >= 0 ? LATHE_OK : err_set(&e, LATHE_INTERNAL, "unknown inputs \"%s\"", text_of(request, "inputs"));
+    status s =
+        inputs >= 0 ? LATHE_OK : err_set(&e, LATHE_INTERNAL, "unknown inputs \"%s\"", text_of(request, "inputs"));
     uint64_t seed = (uint64_t)json_integer_value(json_object_get(request, "seed"));
     if (!s) s = bench_inputs(b, (enum inputs)inputs, seed, &e);
     if (s) return failure(&e);
@@ -170,9 +171,10 @@ static json_t *do_inputs(struct device_worker *w, const json_t *request)
     char blind[160];
     bench_blind(b, blind, sizeof blind);
     bool energy = w->ops->energy_mj && isfinite(w->ops->energy_mj(w->dev));
-    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s}", "ok", 1, "energy", (int)energy, "reference", a->reference, "sgemm_error",
-                     nan_or_real(a->sgemm_error), "frobenius_limit", a->frobenius_limit, "sgemm_scaled",
-                     nan_or_real(b->sgemm_scaled), "scaled_limit", nan_or_real(b->scaled_limit), "blind", blind);
+    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s}", "ok", 1, "energy", (int)energy, "reference",
+                     a->reference, "sgemm_error", nan_or_real(a->sgemm_error), "frobenius_limit", a->frobenius_limit,
+                     "sgemm_scaled", nan_or_real(b->sgemm_scaled), "scaled_limit", nan_or_real(b->scaled_limit),
+                     "blind", blind);
 }
 
 static json_t *do_setup(struct device_worker *w, const json_t *request)
@@ -183,7 +185,8 @@ static json_t *do_setup(struct device_worker *w, const json_t *request)
     if (!s) s = bench_setup_from_json(json_object_get(request, "setup"), &setup, &e);
     if (!s) s = bench_open(w->ops, w->dev, &w->target, &setup, &w->bench, &e);
     uint64_t hash;
-    if (!s) s = bench_hash(&w->bench, 0, &hash, &e);    /* lathe's own kernels run: what fails next is the reference's fault */
+    if (!s) s = bench_hash(&w->bench, 0, &hash, &e);    /* lathe's own kernels run: what fails next is the reference's
+                                                           fault */
     if (s) return failure(&e);
     w->ready = true;
     return json_pack("{s:b}", "ok", 1);

@@ -217,7 +217,8 @@ static void write_through_what_is_there(void **state)
     assert_non_null(strstr(e.text, "is a database, which is not overwritten"));
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_size, 29);
-    static const char *const beside[] = {"-wal", "-shm", "-journal"};      /* nor what SQLite keeps beside it, there or not */
+    static const char *const beside[] = {"-wal", "-shm", "-journal"};      /* nor what SQLite keeps beside it, there or
+                                                                              not */
     for (int i = 0; i < 6; i++) {
         char *other = mem_printf("%s%s", i % 2 ? link : file, beside[i / 2]);
         assert_int_equal(file_write_atomic(other, "x", 1, &e), LATHE_IO);

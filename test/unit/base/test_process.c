@@ -93,7 +93,8 @@ static void test_leaving_cores(void **state)
         int all = CPU_COUNT(&before), last = CPU_SETSIZE - 1;
         while (!CPU_ISSET((size_t)last, &before))
             last--;
-        if (process_leave_cores(0, 0) != all || process_leave_cores(1, all) != all || process_leave_cores(all, 1) != all)
+        if (process_leave_cores(0, 0) != all || process_leave_cores(1, all) != all ||
+            process_leave_cores(all, 1) != all)
             _exit(1);               /* none, or too few would be left */
         sched_getaffinity(0, sizeof after, &after);
         if (!CPU_EQUAL(&before, &after))

@@ -1,11 +1,11 @@
-/* test_export_c.c: the exported C for CUDA's driver, compiled as strict C11 against a driver that runs nothing: it launches
- * what the plan says at any size. test_export_c_choice.c: which of several configurations it chooses. */
+/* test_export_c.c: the exported C for CUDA's driver, compiled as strict C11 against a driver that runs nothing: it
+ * launches what the plan says at any size. test_export_c_choice.c: which of several configurations it chooses. */
 #include "driver/exported.h"
 
 #include "runtime/compare.h"
 
-static char *c_says(const struct problem *p, const struct kernel *k, const struct target *t, const config_choice *choice,
-                    const struct sizes *sizes)
+static char *c_says(const struct problem *p, const struct kernel *k, const struct target *t,
+                    const config_choice *choice, const struct sizes *sizes)
 {
     struct strbuf header = {0}, source = {0}, b = {0};
     struct err e = {0};
@@ -19,7 +19,8 @@ static char *c_says(const struct problem *p, const struct kernel *k, const struc
     add_device(&b, t);
     sb_add(&b, ";\n");
     add_kinds(&b, p, &k, 1);
-    sb_addf(&b, "int main(void)\n{\n    struct lathe_%s *w;\n    size_t bytes;\n    if (lathe_%s_open(&w)) return 1;\n", p->name, p->name);
+    sb_addf(&b, "int main(void)\n{\n    struct lathe_%s *w;\n    size_t bytes;\n    if (lathe_%s_open(&w)) return 1;\n",
+            p->name, p->name);
     for (int i = 0; i < sizes->n; i++) {
         sb_addf(&b, "    puts(lathe_%s_workspace(w, ", p->name);
         for (int d = 0; d < p->ndims; d++)
@@ -67,8 +68,10 @@ static void test_different(void **state)
     config_choice choice[64] = {0};
     if (target_named("sm_90a", &t, &e))
         fail_msg("%s", e.text);
-    const struct export_input in[] = {{a, &a->kernels[0], choice, &t, provenance, NULL}, {b, &b->kernels[0], choice, &t, provenance, NULL}};
-    const struct export_variant v[] = {{.in = &in[0], .cubin = {.data = "a", .len = 1}}, {.in = &in[1], .cubin = {.data = "b", .len = 1}}};
+    const struct export_input in[] = {{a, &a->kernels[0], choice, &t, provenance, NULL},
+                                      {b, &b->kernels[0], choice, &t, provenance, NULL}};
+    const struct export_variant v[] = {{.in = &in[0], .cubin = {.data = "a", .len = 1}},
+                                       {.in = &in[1], .cubin = {.data = "b", .len = 1}}};
     assert_int_equal(export_c(v, 2, "w.h", &header, &source, &e), LATHE_USAGE);
     assert_non_null(strstr(e.text, "different problems"));
     sb_free(&header);

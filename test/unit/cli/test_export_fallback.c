@@ -1,4 +1,5 @@
-/* test_export_fallback.c: the plain kernel that serves every size computes the problem, whichever matrices are transposed. */
+/* test_export_fallback.c: the plain kernel that serves every size computes the problem, whichever matrices are
+ * transposed. */
 #include "runtime/program.h"
 
 /* The problem of test/specs/names.lua with matrices that are transposed or not, and a kernel that does nothing. */
@@ -18,9 +19,10 @@ static struct problem *gemm_of(bool trans_a, bool trans_b)
     json_t *reference = json_object_get(tree, "reference");
     json_object_set_new(reference, "trans_a", json_boolean(trans_a));
     json_object_set_new(reference, "trans_b", json_boolean(trans_b));
-    json_object_set_new(tree, "kernels", json_pack("[{s:[s], s:s, s:[{s:s, s:[s], s:i, s:i, s:[s]}]}]", "#", "none", "source_text",
-                                                   "extern \"C\" __global__ void nothing(float *) {}", "steps",
-                                                   "tag", "launch", "#", "nothing", "grid", 1, "block", 1, "args", "Y"));
+    json_object_set_new(tree, "kernels",
+                        json_pack("[{s:[s], s:s, s:[{s:s, s:[s], s:i, s:i, s:[s]}]}]", "#", "none", "source_text",
+                                  "extern \"C\" __global__ void nothing(float *) {}", "steps", "tag", "launch", "#",
+                                  "nothing", "grid", 1, "block", 1, "args", "Y"));
     return program_problem(tree, "test/specs/names.lua");
 }
 
@@ -46,23 +48,32 @@ static void test_plain_gemm(void **state)
             fail_msg("%s", e.text);
         struct value *slots = mem_zalloc((size_t)f.in.kernel->scope.count + 1, sizeof *slots);
         kernel_slots_fixed(f.in.problem, f.in.kernel, &t, slots);
-        if (kernel_slots_config(f.in.kernel, f.choice, slots, &e) || plan_build(f.in.problem, f.in.kernel, slots, &plan, &e))
+        if (kernel_slots_config(f.in.kernel, f.choice, slots, &e) ||
+            plan_build(f.in.problem, f.in.kernel, slots, &plan, &e))
             fail_msg("%s", e.text);
-        sb_add(&b, "#include <cuda_runtime.h>\nstatic struct { unsigned x; } blockIdx, threadIdx, blockDim = {1}, gridDim = {1};\n");
+        sb_add(&b, "#include <cuda_runtime.h>\nstatic struct { unsigned x; } blockIdx, threadIdx, blockDim = {1}, "
+                   "gridDim = {1};\n");
         if (source_epilogue(f.in.problem, &b, &e))
             fail_msg("%s", e.text);
         sb_add(&b, f.in.kernel->source);
-        sb_addf(&b, "int main()\n{\n    float X[21], V[35], R[15], Y[15];\n    for (int i = 0; i < 35; i++) V[i] = (float)(i * 5 %% 11 - 4);\n"
-                    "    for (int i = 0; i < 21; i++) X[i] = (float)(i * 3 %% 7 - 3);\n    for (int i = 0; i < 15; i++) R[i] = (float)i;\n"
-                    "    LatheEpilogue epilogue;\n    epilogue.R = R, epilogue.N = 5, epilogue.a = 0.5f, epilogue.b = 0.25f;\n"
-                    "    plain_gemm(X, V, Y");
+        sb_addf(
+            &b,
+            "int main()\n{\n    float X[21], V[35], R[15], Y[15];\n    for (int i = 0; i < 35; i++) V[i] = (float)(i * "
+            "5 %% 11 - 4);\n"
+            "    for (int i = 0; i < 21; i++) X[i] = (float)(i * 3 %% 7 - 3);\n    for (int i = 0; i < 15; i++) R[i] = "
+            "(float)i;\n"
+            "    LatheEpilogue epilogue;\n    epilogue.R = R, epilogue.N = 5, epilogue.a = 0.5f, epilogue.b = 0.25f;\n"
+            "    plain_gemm(X, V, Y");
         const struct plan_step *step = &plan.steps[0];
         for (int i = 3; i < step->nargs - 1; i++)
             sb_addf(&b, ", %lld", (long long)step->args[i].i);
-        sb_addf(&b, ", epilogue);\n    int bad = 0;\n    for (int m = 0; m < 3; m++)\n        for (int n = 0; n < 5; n++) {\n"
-                    "            float z = 0;\n            for (int k = 0; k < 7; k++) z += X[%s] * V[%s];\n"
-                    "            bad += Y[m * 5 + n] != (z > 0.5f ? z : 0.25f) + R[m * 5 + n];\n        }\n    printf(\"%%d wrong\\n\", bad);\n}\n",
-                trans & 1 ? "k * 3 + m" : "m * 7 + k", trans & 2 ? "n * 7 + k" : "k * 5 + n");
+        sb_addf(
+            &b,
+            ", epilogue);\n    int bad = 0;\n    for (int m = 0; m < 3; m++)\n        for (int n = 0; n < 5; n++) {\n"
+            "            float z = 0;\n            for (int k = 0; k < 7; k++) z += X[%s] * V[%s];\n"
+            "            bad += Y[m * 5 + n] != (z > 0.5f ? z : 0.25f) + R[m * 5 + n];\n        }\n    printf(\"%%d "
+            "wrong\\n\", bad);\n}\n",
+            trans & 1 ? "k * 3 + m" : "m * 7 + k", trans & 2 ? "n * 7 + k" : "k * 5 + n");
         char *said = program_run(sb_str(&b), "", &compiled);
         if (!compiled || strcmp(said, "0 wrong\n"))
             fail_msg("transposed %d: %s", trans, said);

@@ -16,8 +16,9 @@
 #include <cmocka.h>
 
 static const char plain[] = "ROWS=8 COLS=16 SWIZZLE=0 L2=0 CLUSTER=1 PREPARE=false STORE=tma VIEW=false PERSIST=false";
-static const char all[] = "ROWS=64 COLS=32 SWIZZLE=128 L2=256 CLUSTER=2 PREPARE=true OVERLAP=true STORE=threads VIEW=true "
-                          "PERSIST=true";
+static const char all[] =
+    "ROWS=64 COLS=32 SWIZZLE=128 L2=256 CLUSTER=2 PREPARE=true OVERLAP=true STORE=threads VIEW=true "
+    "PERSIST=true";
 
 /* `when` replaces the first step's condition; NULL: none does. Free the text with mem_free. */
 static char *exported(const char *config, const char *when)
@@ -77,15 +78,19 @@ static void test_all(void **state)
 {
     char *text = exported(all, NULL);
     has(text, "LatheTensorMap lathe_map_2_2 = {};");
-    has(text, "        lathe_attribute[lathe_attributes++] = lathe_programmatic();");      /* the first step always runs */
+    /* the first step always runs */
+    has(text, "        lathe_attribute[lathe_attributes++] = lathe_programmatic();");
     has(text, "        lathe_attributes += lathe_window(&lathe_attribute[lathe_attributes], const_cast<float *>(x),");
     has(text, "cudaAccessPropertyPersisting, cudaAccessPropertyStreaming);");
-    has(text, "lathe_error = lathe_launch(::lathe_boxes_code::launch_scale, lathe_grid, lathe_block, lathe_shared, lathe_attribute, "
+    has(text, "lathe_error = lathe_launch(::lathe_boxes_code::launch_scale, lathe_grid, lathe_block, lathe_shared, "
+              "lathe_attribute, "
               "lathe_attributes, stream,\n            lathe_map_2_1,\n            lathe_map_2_2,");
-    has(text, "lathe_error = lathe_launch(::lathe_boxes_code::launch_factor, lathe_grid, lathe_block, lathe_shared, 0, 0, stream,");
+    has(text, "lathe_error = lathe_launch(::lathe_boxes_code::launch_factor, lathe_grid, lathe_block, lathe_shared, 0, "
+              "0, stream,");
     lacks(text, "lathe_begun");
     /* every map is made before anything runs */
-    assert_true(strstr(text, "lathe_tensor_map(&lathe_map_2_2") < strstr(text, "lathe_launch(::lathe_boxes_code::launch_factor"));
+    assert_true(strstr(text, "lathe_tensor_map(&lathe_map_2_2") <
+                strstr(text, "lathe_launch(::lathe_boxes_code::launch_factor"));
     mem_free(text);
 }
 
@@ -136,7 +141,8 @@ static void test_sizes_come_first(void **state)
 {
     char *text = exported(all, NULL), *launcher = strstr(text, "extern \"C\" cudaError_t lathe_");
     assert_non_null(launcher);
-    char *check = strstr(launcher, "    if (M < 1 || M > INT_MAX) return cudaErrorInvalidValue;"), *let = strstr(launcher, "    const int64_t ");
+    char *check = strstr(launcher, "    if (M < 1 || M > INT_MAX) return cudaErrorInvalidValue;"),
+         *let = strstr(launcher, "    const int64_t ");
     if (!check || !let || let < check)
         fail_msg("the launcher begins:\n%.1500s", launcher);
     mem_free(text);

@@ -1,6 +1,6 @@
-/* test_export_names.c: a specification may name things as the generated code does: every word of an exported file that no
- * specification is refused is made the name of a tensor, a scalar, a let and workspace in turn, and the file must still
- * launch what the plan says; as CUDA and as Python. */
+/* test_export_names.c: a specification may name things as the generated code does: every word of an exported file that
+ * no specification is refused is made the name of a tensor, a scalar, a let and workspace in turn, and the file must
+ * still launch what the plan says; as CUDA and as Python. */
 #include "runtime/program.h"
 
 #include "device/find_lib.h"
@@ -21,8 +21,8 @@ struct words {
 /* Names that the specification has already, indices included. */
 static bool is_own(const char *word)
 {
-    static const char *const own[] = {"M", "N", "K", "m", "n", "a", "b", "X", "W", "V", "R", "Y", "TILE", "EARLY", "rows",
-                                      "wide", "scale", "Z", "tickets", "sums"};
+    static const char *const own[] = {"M", "N", "K",    "m",     "n",    "a",    "b",     "X", "W",       "V",
+                                      "R", "Y", "TILE", "EARLY", "rows", "wide", "scale", "Z", "tickets", "sums"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(word, own[i]) == 0)
             return true;
@@ -32,7 +32,8 @@ static bool is_own(const char *word)
 static void add_word(struct words *w, const char *at, size_t n)
 {
     char *word = mem_printf("%.*s", (int)n, at);
-    bool known = n > MAX_NAME || reserved_name(word) || c_name_is_macro(word) || is_own(word) || dtype_parse(word) >= 0; /* LATHE_DTYPE_f16 */
+    bool known = n > MAX_NAME || reserved_name(word) || c_name_is_macro(word) || is_own(word) ||
+                 dtype_parse(word) >= 0; /* LATHE_DTYPE_f16 */
     for (int i = 0; i < w->n && !known; i++)
         known = strcmp(w->word[i], word) == 0;
     if (!known && w->n < MOST_WORDS)
@@ -158,8 +159,8 @@ static void test_nvcc(void **state)
     stub_source(&p->kernels[0]);
     add_export(&text, p, &p->kernels[0], &t, choice);
     char *path = path_join(program_dir, "w.cu");
-    char *command = mem_printf("'%s' -std=c++17 -gencode arch=compute_90a,code=sm_90a -DLATHE_SELFTEST -c -o %s.o %s 2>&1", nvcc,
-                               path, path);
+    char *command = mem_printf(
+        "'%s' -std=c++17 -gencode arch=compute_90a,code=sm_90a -DLATHE_SELFTEST -c -o %s.o %s 2>&1", nvcc, path, path);
     assert_int_equal(file_write_atomic(path, sb_str(&text), text.len, &e), LATHE_OK);
     if (system(command))
         fail_msg("nvcc refuses names of the generator's");

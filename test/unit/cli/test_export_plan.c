@@ -30,15 +30,15 @@ static void compare_selftest(struct problem *p, struct kernel *k, const struct t
     for (int i = 0; i < sizes.n; i++)
         ragged += sizes.dim[i][0] % 32 != 0 && sizes.dim[i][1] % 32 != 0;
     if (served != sizes.n || served < 4 || !ragged)
-        fail_msg("kernel %s tests itself at %d sizes, %d of which it serves, %d of them ragged", k->name, sizes.n, served,
-                 ragged);
+        fail_msg("kernel %s tests itself at %d sizes, %d of which it serves, %d of them ragged", k->name, sizes.n,
+                 served, ragged);
 }
 
 /* The tuned size, then others: each dimension one of these, at random. */
 static void choose_sizes(const struct problem *p, struct rng *r, struct sizes *out)
 {
-    static const int64_t some[] = {1, 3, 8, 60, 64, 96, 100, 128, 129, 256, 512, 1000, 1024, 2048, 4096, 8192, 8200, 16384,
-                                   32768, 100000, 2147483647};
+    static const int64_t some[] = {1,    3,    8,    60,   64,   96,   100,   128,   129,    256,       512,
+                                   1000, 1024, 2048, 4096, 8192, 8200, 16384, 32768, 100000, 2147483647};
     out->n = MOST_SIZES;
     for (int i = 0; i < out->n; i++)
         for (int d = 0; d < p->ndims; d++)

@@ -76,20 +76,29 @@ static void exported(const char *config, struct strbuf *text)
 static void launches(void **state)
 {
     struct strbuf text = {0};
-    exported("ROWS=64 COLS=32 SWIZZLE=128 L2=256 CLUSTER=2 PREPARE=true OVERLAP=true STORE=threads VIEW=true PERSIST=true",
-             &text);
+    exported(
+        "ROWS=64 COLS=32 SWIZZLE=128 L2=256 CLUSTER=2 PREPARE=true OVERLAP=true STORE=threads VIEW=true PERSIST=true",
+        &text);
     write_file("boxes.py", &text);
     sb_free(&text);
-    python("cc -shared -fPIC -std=c11 -D_GNU_SOURCE -I$tree/tuner -I$tree -o libcuda.so.1 $tree/test/torch/libcuda.c && "
-           "FAKE_CUDA_LOG=$PWD/driver.log FAKE_CUDA_ARGS='launch_factor=p launch_scale=mmppii' LD_LIBRARY_PATH=$PWD "
-           "LATHE_TORCH_CUBIN=1 PYTHONPATH=$tree/test/torch python3 $tree/test/torch/scenarios.py boxes.py launches");
+    python(
+        "cc -shared -fPIC -std=c11 -D_GNU_SOURCE -I$tree/tuner -I$tree -o libcuda.so.1 $tree/test/torch/libcuda.c && "
+        "FAKE_CUDA_LOG=$PWD/driver.log FAKE_CUDA_ARGS='launch_factor=p launch_scale=mmppii' LD_LIBRARY_PATH=$PWD "
+        "LATHE_TORCH_CUBIN=1 PYTHONPATH=$tree/test/torch python3 $tree/test/torch/scenarios.py boxes.py launches");
 }
 
 /* Every text and image is read back as it was. */
 static void data(void **state)
 {
     static const char *const texts[] = {
-        "", "plain\n", "ends in a \\", "ends in a \"", "has \"\"\" in it", "a\\n \"b\" \\\"\"\"", "line\r\nends\r", "\xc3\xa9",
+        "",
+        "plain\n",
+        "ends in a \\",
+        "ends in a \"",
+        "has \"\"\" in it",
+        "a\\n \"b\" \\\"\"\"",
+        "line\r\nends\r",
+        "\xc3\xa9",
     };
     struct strbuf file = {0}, wanted = {0};
     char image[256 + 3];
@@ -109,7 +118,8 @@ static void data(void **state)
         char name[24];
         snprintf(name, sizeof name, "IMAGE_%zu", cut);
         export_torch_base64(&file, name, image, sizeof image - cut);
-        sb_addf(&wanted, "assert base64.b64decode(%s) == bytes(i %% 256 for i in range(%zu))\n", name, sizeof image - cut);
+        sb_addf(&wanted, "assert base64.b64decode(%s) == bytes(i %% 256 for i in range(%zu))\n", name,
+                sizeof image - cut);
     }
     sb_add(&file, sb_str(&wanted));
     write_file("data.py", &file);

@@ -1,5 +1,5 @@
-/* test_lib_example.c: examples/liblathe, built as its user does, with the shared and with the static library, against a driver
- * whose GPU is the host device (test/unit/lib/host_driver.c): what it computes is right at every size. */
+/* test_lib_example.c: examples/liblathe, built as its user does, with the shared and with the static library, against a
+ * driver whose GPU is the host device (test/unit/lib/host_driver.c): what it computes is right at every size. */
 #include "driver/choices.h"
 
 #include "cli/export/export_trials.h"
@@ -69,10 +69,12 @@ static void run_example(const char *library, const char *opened)
                                          "M=130 N=516 K=260: right: kernel simt, TRANSPOSED=false BM=64 BN=64",
                                          "M=3 N=5 K=7: right: the plain kernel that serves every size", "PASS"};
     bool good;
-    char *said = said_by(mem_printf("${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -Itest/unit/cli/driver -I" BUILD "/include "
-                                    "examples/liblathe/main.c -o %s/main %s -L" BUILD "/test/host_driver -lcuda -lm 2>&1 && "
-                                    "LD_LIBRARY_PATH=" BUILD ":" BUILD "/test/host_driver %s/main %s 2>&1",
-                                    program_dir, library, program_dir, opened), &good);
+    char *said = said_by(
+        mem_printf("${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -Itest/unit/cli/driver -I" BUILD "/include "
+                   "examples/liblathe/main.c -o %s/main %s -L" BUILD "/test/host_driver -lcuda -lm 2>&1 && "
+                   "LD_LIBRARY_PATH=" BUILD ":" BUILD "/test/host_driver %s/main %s 2>&1",
+                   program_dir, library, program_dir, opened),
+        &good);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!good || !strstr(said, wanted[i]))
             fail_msg("wanted %s, got:\n%s", wanted[i], said);
@@ -105,8 +107,8 @@ static void test_database(void **state)
     mem_free(db);
 }
 
-/* A program that has nothing of CUDA starts, and is told what is missing: the driver, or where there is one, a context. C++
- * takes the header as C does, and lib and program need not be linked with the driver. */
+/* A program that has nothing of CUDA starts, and is told what is missing: the driver, or where there is one, a context.
+ * C++ takes the header as C does, and lib and program need not be linked with the driver. */
 static void test_no_driver(void **state)
 {
     static const char text[] = "#include <lathe.h>\n#include <stdio.h>\nint main(int argc, char **argv)\n{\n"
@@ -135,22 +137,27 @@ static void test_hidden(void **state)
     bool good;
     if (system("command -v nm >/dev/null && command -v readelf >/dev/null"))
         skip();
-    char *said = said_by(mem_printf("nm -D --defined-only " BUILD "/liblathe.so.0 | grep -v ' T lathe_'; "
-                                    "nm -g --defined-only " BUILD "/liblathe.a 2>&1 | grep -v ' T lathe_' | grep ' '; "
-                                    "readelf -d " BUILD "/liblathe.so.0 | grep -E 'TEXTREL|NEEDED' | grep -vE 'libc\\.|libm\\.|ld-linux'; true"),
-                         &good);
+    char *said =
+        said_by(mem_printf("nm -D --defined-only " BUILD "/liblathe.so.0 | grep -v ' T lathe_'; "
+                           "nm -g --defined-only " BUILD "/liblathe.a 2>&1 | grep -v ' T lathe_' | grep ' '; "
+                           "readelf -d " BUILD
+                           "/liblathe.so.0 | grep -E 'TEXTREL|NEEDED' | grep -vE 'libc\\.|libm\\.|ld-linux'; true"),
+                &good);
     assert_string_equal(said, "");
     mem_free(said);
-    said = said_by(mem_printf("for f in $(sed -n 's/^LATHE_API.*[ *]\\(lathe_[a-z_]*\\)(.*/\\1/p' tuner/lib/lathe.h); do "
-                              "nm -D --defined-only " BUILD "/liblathe.so.0 | grep -q \" $f$\" || echo $f; done; "
-                              "readelf -d " BUILD "/liblathe.so.0 | grep -q 'soname: \\[liblathe.so.0\\]' || echo soname"), &good);
+    said =
+        said_by(mem_printf("for f in $(sed -n 's/^LATHE_API.*[ *]\\(lathe_[a-z_]*\\)(.*/\\1/p' tuner/lib/lathe.h); do "
+                           "nm -D --defined-only " BUILD "/liblathe.so.0 | grep -q \" $f$\" || echo $f; done; "
+                           "readelf -d " BUILD "/liblathe.so.0 | grep -q 'soname: \\[liblathe.so.0\\]' || echo soname"),
+                &good);
     assert_string_equal(said, "");
     mem_free(said);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_static), cmocka_unit_test(test_database),
-                                       cmocka_unit_test(test_no_driver), cmocka_unit_test(test_hidden)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_static),
+                                       cmocka_unit_test(test_database), cmocka_unit_test(test_no_driver),
+                                       cmocka_unit_test(test_hidden)};
     return cmocka_run_group_tests(tests, example_setup, example_teardown);
 }

@@ -169,10 +169,11 @@ static void live_block(void **state)
     trial(&x, 2, OUTCOME_ok, 4.5, "");                          /* its telemetry is shown from the next block on */
     now += 1;
     send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
-    assert_string_equal(x.text + before, "\033[2A\r2/10 trials  ####................  120 a minute  1.0 s, about 4.0 s left\033[K\n"
-                                         "\rbest 4 ms, 1.25x the baseline's speed (5 ms)  simt BM=32\033[K\n"
-                                         "\rok 2  wrong 2  |  12 compiling, 1 running\033[K\n"
-                                         "\r1980 MHz, 612 W, held down (power or heat)\033[K");
+    assert_string_equal(x.text + before,
+                        "\033[2A\r2/10 trials  ####................  120 a minute  1.0 s, about 4.0 s left\033[K\n"
+                        "\rbest 4 ms, 1.25x the baseline's speed (5 ms)  simt BM=32\033[K\n"
+                        "\rok 2  wrong 2  |  12 compiling, 1 running\033[K\n"
+                        "\r1980 MHz, 612 W, held down (power or heat)\033[K");
     before = x.size;
     progress_end(&x.p);
     assert_string_equal(x.text + before, "\033[3A\r\033[J");
@@ -198,9 +199,11 @@ static void live_history(void **state)
     size_t before = x.size;
     now += 1;
     send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
-    assert_non_null(strstr(x.text + before, "\033[32mbest 4 ms    \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88"
-                                            "\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81"
-                                            "  simt \033[0m\033[K"));
+    assert_non_null(
+        strstr(x.text + before,
+               "\033[32mbest 4 ms    \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88"
+               "\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81"
+               "  simt \033[0m\033[K"));
     before = x.size;
     x.p.rows = 5;
     now += 1;

@@ -78,9 +78,11 @@ static void low_rates(void **state)
     json_object_set_new(json_array_get(best, 1), "tflops", json_real(0.00456));
     json_object_set_new(json_array_get(best, 1), "gbps", json_real(7.296));
     report_best(&b, best, NULL, false);
-    assert_string_equal(b.s, "rank  trial  kernel    time ms  speed-up  GFLOP/s    GB/s    error  configuration\n"
-                             "   1     12  simt        4.913     1.08x   12.300  19.680  3.3e-06  BM=128 LAYOUT=padded ALPHA=0.1 T=true\n"
-                             "   2      7  epilogue   15.500         -    4.560   7.296        -\n");
+    assert_string_equal(
+        b.s,
+        "rank  trial  kernel    time ms  speed-up  GFLOP/s    GB/s    error  configuration\n"
+        "   1     12  simt        4.913     1.08x   12.300  19.680  3.3e-06  BM=128 LAYOUT=padded ALPHA=0.1 T=true\n"
+        "   2      7  epilogue   15.500         -    4.560   7.296        -\n");
     sb_free(&b);
     json_object_set_new(json_array_get(best, 0), "gbps", json_real(3));      /* more FLOPs a byte */
     json_object_set_new(json_array_get(best, 1), "gbps", json_real(1));
@@ -110,7 +112,8 @@ static void history(void **state)
 
 static void csv_rows(void **state)
 {
-    json_t *rows = read("[{\"id\": 1, \"size\": {\"M\": 2, \"N\": 3}, \"seconds\": {\"load\": 0.5, \"all\": [1]}, \"reason\": \"a, \\\"b\\\"\","
+    json_t *rows = read("[{\"id\": 1, \"size\": {\"M\": 2, \"N\": 3}, \"seconds\": {\"load\": 0.5, \"all\": [1]}, "
+                        "\"reason\": \"a, \\\"b\\\"\","
                         "  \"text\": \"x\", \"finals\": [1], \"ok\": true},"
                         " {\"id\": null, \"late\": 1e-7, \"reason\": \"\", \"ok\": false}]");
     struct strbuf b = {0};
@@ -245,10 +248,10 @@ static void missing_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(low_rates), cmocka_unit_test(history), cmocka_unit_test(csv_rows),
-        cmocka_unit_test(best_table),     cmocka_unit_test(front_table), cmocka_unit_test(mixed_table),        cmocka_unit_test(small_times),
-        cmocka_unit_test(campaign_lines), cmocka_unit_test(reasons_and_trials), cmocka_unit_test(missing_keys),
-        cmocka_unit_test(long_reasons),
+        cmocka_unit_test(low_rates),    cmocka_unit_test(history),        cmocka_unit_test(csv_rows),
+        cmocka_unit_test(best_table),   cmocka_unit_test(front_table),    cmocka_unit_test(mixed_table),
+        cmocka_unit_test(small_times),  cmocka_unit_test(campaign_lines), cmocka_unit_test(reasons_and_trials),
+        cmocka_unit_test(missing_keys), cmocka_unit_test(long_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,10 @@ static void locales(void **state)
     static const struct {
         const char *all, *ctype, *lang;
         bool utf8;
-    } cases[] = {{NULL, NULL, NULL, false},       {NULL, NULL, "C.UTF-8", true},        {NULL, NULL, "de_DE.utf8", true},
-                 {NULL, NULL, "C", false},        {"C", NULL, "de_DE.UTF-8", false},    {"", "", "en_US.UTF-8@euro", true},
-                 {NULL, "en_US.UTF-8", "C", true}, {NULL, NULL, "de_DE.ISO-8859-1", false}};
+    } cases[] = {{NULL, NULL, NULL, false},         {NULL, NULL, "C.UTF-8", true},
+                 {NULL, NULL, "de_DE.utf8", true},  {NULL, NULL, "C", false},
+                 {"C", NULL, "de_DE.UTF-8", false}, {"", "", "en_US.UTF-8@euro", true},
+                 {NULL, "en_US.UTF-8", "C", true},  {NULL, NULL, "de_DE.ISO-8859-1", false}};
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *const values[] = {cases[i].all, cases[i].ctype, cases[i].lang};

@@ -143,8 +143,8 @@ static inline struct result good_result(double ms)
     r.telemetry.sm_mhz = 1980;
     r.telemetry.throttle_reasons = UINT64_C(0x8000000000000004);
     r.telemetry.throttle_known = true;
-    r.stage = (struct stage_seconds){0.5, 0.01, 0.1, 0.2, .compile_cached = true, .total = NAN, .strategy = 0.03, .store = 0.02,
-                                     .device = 0.35};
+    r.stage = (struct stage_seconds){
+        0.5, 0.01, 0.1, 0.2, .compile_cached = true, .total = NAN, .strategy = 0.03, .store = 0.02, .device = 0.35};
     return r;
 }
 

@@ -25,14 +25,15 @@ static inline const char *as_version(int version, const char *from, const char *
     const char *path = in_folder(name);
     for (int v = 0; v < version; v++)
         meddle(path, VERSIONS[v]);
-    const char *tables[] = {"meta",  "problem", "source", "device", "strategy", "campaign", "campaign_dim", "trial",
-                            "parameter_value", "measurement", "sample", "verification", "campaign_worker", "drift", "bundle"};
+    const char *tables[] = {"meta",     "problem",      "source",          "device",          "strategy",
+                            "campaign", "campaign_dim", "trial",           "parameter_value", "measurement",
+                            "sample",   "verification", "campaign_worker", "drift",           "bundle"};
     size_t there = version >= 4 ? 15 : version == 3 ? 14 : 12;
     for (size_t i = 0; i < there; i++) {
         char *question = mem_printf("SELECT group_concat(name, ', ') FROM pragma_table_info('%s')", tables[i]);
         char *columns = mem_strdup(ask(path, question));
-        char *copy = mem_printf("ATTACH '%s' AS new; INSERT INTO %s (%s) SELECT %s FROM new.%s; DETACH new", from, tables[i],
-                                columns, columns, tables[i]);
+        char *copy = mem_printf("ATTACH '%s' AS new; INSERT INTO %s (%s) SELECT %s FROM new.%s; DETACH new", from,
+                                tables[i], columns, columns, tables[i]);
         meddle(path, copy);
         mem_free(question);
         mem_free(columns);

@@ -1,5 +1,5 @@
-/* test_bundle.c: what is exported into a database for liblathe: kept byte for byte, one a problem; none in a file before
- * version 4. */
+/* test_bundle.c: what is exported into a database for liblathe: kept byte for byte, one a problem; none in a file
+ * before version 4. */
 #include "older.h"
 #include "writing.h"
 

@@ -4,10 +4,11 @@
 static const char TRIAL_KEYS[] =
     "id campaign number kernel configuration text outcome reason role eligible time_ms cold_ms "
     "sustained_ms rank error max_abs mismatches speedup tflops gbps registers local_bytes "
-    "shared_bytes occupancy seconds problem operator size device device_kind tolerance inputs started energy_mj objective ran_on finals";
-static const char CAMPAIGN_KEYS[] =
-    "id problem size device device_kind strategy options seed tolerance inputs restrictions state note created seconds trials ok devices best_ms "
-    "baseline_ms speedup";
+    "shared_bytes occupancy seconds problem operator size device device_kind tolerance inputs started energy_mj "
+    "objective ran_on finals";
+static const char CAMPAIGN_KEYS[] = "id problem size device device_kind strategy options seed tolerance inputs "
+                                    "restrictions state note created seconds trials ok devices best_ms "
+                                    "baseline_ms speedup";
 
 static void assert_number(const json_t *object, const char *key, double wanted)
 {
@@ -40,8 +41,9 @@ static void test_trial_object(void **state)
     assert_number(t, "tflops", 1024 / 3e9);
     assert_number(t, "gbps", 896 / 3e6);
     assert_json(json_object_get(t, "shared_bytes"), "3072");
-    assert_json(json_object_get(t, "seconds"), "{'compile': 0.5, 'load': 0.01, 'verify': 0.1, 'measure': 0.2, 'strategy': 0.03, "
-                                                  "'store': 0.02, 'device': 0.35}");
+    assert_json(json_object_get(t, "seconds"),
+                "{'compile': 0.5, 'load': 0.01, 'verify': 0.1, 'measure': 0.2, 'strategy': 0.03, "
+                "'store': 0.02, 'device': 0.35}");
     assert_json(json_object_get(t, "size"), "{'M': 4, 'N': 8, 'K': 16}");
     assert_json(json_object_get(t, "device"), "'Toy GPU'");
     assert_json(json_object_get(t, "problem"), "'toy'");
@@ -220,15 +222,15 @@ static void test_campaign(void **state)
     struct query *q = open_query(db);
     json_t *c;
     assert_ok(query_campaign(q, 1, &c, e));
-    assert_keys(
-        c, "id problem size device device_kind strategy options seed tolerance inputs restrictions state note created seconds trials ok devices best_ms baseline_ms speedup "
-           "baselines outcomes reasons pace drift");
+    assert_keys(c, "id problem size device device_kind strategy options seed tolerance inputs restrictions state note "
+                   "created seconds trials ok devices best_ms baseline_ms speedup "
+                   "baselines outcomes reasons pace drift");
     assert_ids(json_object_get(c, "trials"), "3 4 5 6 7 8 9");
     assert_ids(json_object_get(c, "baselines"), "1 2");
     assert_keys(json_array_get(json_object_get(c, "trials"), 4), TRIAL_KEYS);
-    assert_json(json_object_get(c, "outcomes"),
-                "{'ok': 4, 'constraint': 0, 'compile': 2, 'resources': 0, 'launch': 0, "
-                "'timeout': 1, 'crash': 0, 'wrong': 0, 'inaccurate': 0, 'unstable': 0, 'missing': 0, 'skipped': 0, 'in_flight': 0}");
+    assert_json(json_object_get(c, "outcomes"), "{'ok': 4, 'constraint': 0, 'compile': 2, 'resources': 0, 'launch': 0, "
+                                                "'timeout': 1, 'crash': 0, 'wrong': 0, 'inaccurate': 0, 'unstable': 0, "
+                                                "'missing': 0, 'skipped': 0, 'in_flight': 0}");
     assert_json(json_object_get(c, "reasons"), "[{'outcome': 'compile', 'reason': 'expected a ;', 'count': 2}, "
                                                "{'outcome': 'timeout', 'reason': 'over 1 s', 'count': 1}]");
     const json_t *failed = json_array_get(json_object_get(c, "trials"), 4);

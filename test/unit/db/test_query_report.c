@@ -27,15 +27,16 @@ static const char *text_cell(const json_t *report, const char *key, size_t row)
 
 static void same_trial(const json_t *report, size_t row, const json_t *trial)
 {
-    static const char *const numbers[] = {"id", "number", "time_ms", "cold_ms", "sustained_ms", "rank", "error", "max_abs",
-                                          "mismatches", "registers", "local_bytes", "occupancy"};
+    static const char *const numbers[] = {"id",    "number",  "time_ms",    "cold_ms",   "sustained_ms", "rank",
+                                          "error", "max_abs", "mismatches", "registers", "local_bytes",  "occupancy"};
     static const char *const texts[] = {"kernel", "outcome", "reason", "role"};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         if (!json_equal(cell(report, numbers[k], row), json_object_get(trial, numbers[k])))
             fail_msg("row %zu: %s differs", row, numbers[k]);
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         assert_string_equal(text_cell(report, texts[k], row), json_string_value(json_object_get(trial, texts[k])));
-    assert_int_equal(json_integer_value(cell(report, "eligible", row)), json_is_true(json_object_get(trial, "eligible")));
+    assert_int_equal(json_integer_value(cell(report, "eligible", row)),
+                     json_is_true(json_object_get(trial, "eligible")));
     /* its parameters */
     json_t *parameter, *configuration = json_object_get(trial, "configuration");
     size_t i, active = 0;
@@ -69,7 +70,8 @@ static void test_same(void **state)
             same_trial(report, n - 1 - i, trial);
         json_array_foreach(candidates, i, trial)
             same_trial(report, n + i, trial);
-        static const char *const keys[] = {"id", "problem", "size", "device", "strategy", "state", "note", "best_ms", "speedup"};
+        static const char *const keys[] = {"id",    "problem", "size",    "device", "strategy",
+                                           "state", "note",    "best_ms", "speedup"};
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             assert_true(json_equal(json_object_get(report, keys[k]), json_object_get(campaign, keys[k])));
         json_decref(campaign);

@@ -26,7 +26,8 @@ static void test_sql_values(void **state)
         {"SELECT speedup FROM trial_report WHERE trial_id = 3", "['speedup']", "[[3.0]]"},
         {"PRAGMA user_version", "['user_version']", "[[5]]"},
         {"PRAGMA integrity_check", "['integrity_check']", "[['ok']]"},
-        {"SELECT name FROM pragma_table_info('sample')", "['name']", "[['measurement_id'], ['number'], ['ms'], ['throttled']]"},
+        {"SELECT name FROM pragma_table_info('sample')", "['name']",
+         "[['measurement_id'], ['number'], ['ms'], ['throttled']]"},
     };
     struct query *q = open_query(db);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -12,7 +12,8 @@ static void test_creation(void **state)
     assert_answer(path,
                   "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'table' "
                   "AND name NOT LIKE 'sqlite_%' ORDER BY name)",
-                  "bundle campaign campaign_dim campaign_worker device drift measurement meta parameter_value problem sample source strategy trial "
+                  "bundle campaign campaign_dim campaign_worker device drift measurement meta parameter_value problem "
+                  "sample source strategy trial "
                   "verification");
     assert_answer(path,
                   "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'view' "

@@ -1,5 +1,5 @@
-/* test_store_leaders.c: which trials are marked as behind, and that what asks for the best gets what sorting all trials gives,
- * however a campaign's scores came to be. */
+/* test_store_leaders.c: which trials are marked as behind, and that what asks for the best gets what sorting all trials
+ * gives, however a campaign's scores came to be. */
 #include "writing.h"
 
 #include "db/sqlite_util.h"
@@ -66,8 +66,8 @@ static int64_t begin_wide(struct store *s)
     return id;
 }
 
-/* Trials number first to last: their times come in no order, some are equal, each third is of the other, slower kernel, and
- * configurations repeat. */
+/* Trials number first to last: their times come in no order, some are equal, each third is of the other, slower kernel,
+ * and configurations repeat. */
 static void put_trials(struct store *s, int64_t campaign, int first, int last)
 {
     for (int i = first; i <= last; i++) {
@@ -96,10 +96,12 @@ static char *ids_by_sorting(const char *path, const struct query_filter *f)
 {
     char *kernel = f->kernel ? mem_printf("kernel = '%s'", f->kernel) : mem_strdup("true");
     char *campaign = f->campaign ? mem_printf("campaign_id = %lld", (long long)f->campaign) : mem_strdup("true");
-    char *sql = mem_printf(
-        "SELECT coalesce(group_concat(id, ' ') || ' ', '') FROM (SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY "
-        "kernel, configuration ORDER BY score_ms, time_ms, id) AS r FROM trial WHERE score_ms IS NOT NULL AND %s AND %s) "
-        "WHERE r = 1 ORDER BY score_ms, time_ms, id LIMIT %d)", kernel, campaign, f->top ? f->top : -1);
+    char *sql = mem_printf("SELECT coalesce(group_concat(id, ' ') || ' ', '') FROM (SELECT id FROM (SELECT *, "
+                           "row_number() OVER (PARTITION BY "
+                           "kernel, configuration ORDER BY score_ms, time_ms, id) AS r FROM trial WHERE score_ms IS "
+                           "NOT NULL AND %s AND %s) "
+                           "WHERE r = 1 ORDER BY score_ms, time_ms, id LIMIT %d)",
+                           kernel, campaign, f->top ? f->top : -1);
     char *answer = mem_strdup(ask(path, sql));
     mem_free(sql);
     mem_free(kernel);
@@ -121,16 +123,19 @@ static void assert_best(const char *path)
                 mem_free(got);
                 mem_free(wanted);
             }
-    assert_answer(path, "SELECT count(*) FROM best b, (SELECT id, min(score_ms) FROM trial) t WHERE b.trial_id <> t.id", "0");
+    assert_answer(path, "SELECT count(*) FROM best b, (SELECT id, min(score_ms) FROM trial) t WHERE b.trial_id <> t.id",
+                  "0");
     struct query *q;
     json_t *list;
     struct query_earlier asked = {(const char *[]){"shown"}, 1, .campaigns = 1};
     assert_ok(query_open(path, &q, e));
     for (asked.top = 5; asked.top <= 500; asked.top += 85) {
         assert_ok(query_earlier(q, &asked, &list, e));
-        char *sql = mem_printf("SELECT coalesce(group_concat(score_ms, ' '), '') FROM (SELECT score_ms FROM trial WHERE kernel = 'shown' AND "
-                               "score_ms IS NOT NULL AND campaign_id = (SELECT max(id) FROM campaign) ORDER BY score_ms LIMIT %d)",
-                               asked.top);
+        char *sql = mem_printf(
+            "SELECT coalesce(group_concat(score_ms, ' '), '') FROM (SELECT score_ms FROM trial WHERE kernel = 'shown' "
+            "AND "
+            "score_ms IS NOT NULL AND campaign_id = (SELECT max(id) FROM campaign) ORDER BY score_ms LIMIT %d)",
+            asked.top);
         const char *text = ask(path, sql);
         for (size_t i = 0; i < json_array_size(list); i++) {
             double score = strtod(text, (char **)&text);
@@ -141,13 +146,15 @@ static void assert_best(const char *path)
         json_decref(list);
     }
     assert_ok(query_conditions(q, &(struct query_filter){.kernel = "shown"}, &list, e));
-    assert_int_equal(json_array_size(list), atoi(ask(path, "SELECT count(score_ms) > 0 FROM trial WHERE kernel = 'shown'")));
+    assert_int_equal(json_array_size(list),
+                     atoi(ask(path, "SELECT count(score_ms) > 0 FROM trial WHERE kernel = 'shown'")));
     json_decref(list);
     query_close(q);
 }
 
 static const char MISSED[] = /* of the best of each campaign and kernel, and of the final: those that are marked */
-    "SELECT count(*) FROM (SELECT *, row_number() OVER (PARTITION BY campaign_id, kernel ORDER BY score_ms, time_ms, id) AS p "
+    "SELECT count(*) FROM (SELECT *, row_number() OVER (PARTITION BY campaign_id, kernel ORDER BY score_ms, time_ms, "
+    "id) AS p "
     "FROM trial WHERE score_ms IS NOT NULL) WHERE behind AND (p <= 64 OR final_rank)";
 
 static void test_marks(void **state)
@@ -186,7 +193,8 @@ static void test_in_order(void **state)
         put_trial(s, wide, &target, worse, i, TILE, choice, i);
     }
     store_close(s);
-    assert_answer(path, "SELECT group_concat(n) FROM (SELECT count(behind) AS n FROM trial GROUP BY campaign_id)", "0,136");
+    assert_answer(path, "SELECT group_concat(n) FROM (SELECT count(behind) AS n FROM trial GROUP BY campaign_id)",
+                  "0,136");
     assert_answer(path, MISSED, "0");
     assert_best(path);
 }
@@ -214,7 +222,8 @@ static void test_final(void **state)
     put_trials(s, campaign, 1, 700);
     struct verification bad = {.done = true, .mismatches = 1, .detail = "wrong"};
     for (int i = 0; i < 20; i++) {
-        int64_t id = strtoll(ask(path, "SELECT id FROM trial WHERE score_ms IS NOT NULL ORDER BY score_ms, time_ms, id"), NULL, 10);
+        int64_t id = strtoll(
+            ask(path, "SELECT id FROM trial WHERE score_ms IS NOT NULL ORDER BY score_ms, time_ms, id"), NULL, 10);
         assert_ok(store_verification(s, id, &bad, e));
         assert_answer(path, MISSED, "0");
     }
@@ -232,7 +241,8 @@ static void test_final(void **state)
     assert_answer(path, MISSED, "0");
     assert_ok(store_final_rank(s, campaign, far, 1, e));
     assert_ok(store_campaign_end(s, campaign, "finished", NULL, e));
-    assert_ok(store_campaign_resume(s, campaign, &(struct campaign_resumption){.budget_trials = 9, .request = "{}"}, e));
+    assert_ok(
+        store_campaign_resume(s, campaign, &(struct campaign_resumption){.budget_trials = 9, .request = "{}"}, e));
     assert_answer(path, "SELECT count(*) FROM trial WHERE score_ms <> time_ms OR final_rank", "0");
     put_trials(s, campaign, 701, 900);
     assert_answer(path, MISSED, "0");
@@ -253,7 +263,8 @@ static void test_rolled_back(void **state)
     assert_int_equal(store_together_end(s, LATHE_STORE, &(struct err){0}), LATHE_STORE);
     for (int i = 1; i <= 100; i++)
         put_trial(s, wide, &target, campaign, i, TILE, choice, 2);
-    assert_answer(path, "SELECT count(*) || ' ' || count(behind) FROM trial", "100 0"); /* as good as the last is let in */
+    /* as good as the last is let in */
+    assert_answer(path, "SELECT count(*) || ' ' || count(behind) FROM trial", "100 0");
     put_trial(s, wide, &target, campaign, 101, TILE, choice, 2.5);
     assert_answer(path, "SELECT count(behind) FROM trial", "1");
     store_close(s);

@@ -112,7 +112,8 @@ static void test_from_the_first_version(void **state)
     s = open_store(path);
     assert_answer(path, "PRAGMA user_version", "5");
     assert_answer(path, "SELECT count(*) || (SELECT count(*) FROM campaign) FROM trial", "21");
-    assert_answer(path, "SELECT coordinator LIKE '% - - ' || json_extract(environment, '$.pid') || ' -' FROM campaign", "1");
+    assert_answer(path, "SELECT coordinator LIKE '% - - ' || json_extract(environment, '$.pid') || ' -' FROM campaign",
+                  "1");
     /* its process lives, or another with its number: nobody can tell */
     assert_fails(LATHE_USAGE, "cannot be told from here", store_campaign_resume(s, campaign, &plain, e));
     struct stored_trial t;
@@ -192,9 +193,11 @@ static void test_from_the_fourth_version(void **state)
         char *before[2] = {best_ids(old, campaign, 3), best_ids(old, 0, 100)};
         assert_answer(old, "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'behind'", "0");
         s = open_store(old);
-        assert_answer(old, "SELECT count(behind) FROM trial", "236"); /* 64 are not, of which the finalist is the first */
+        assert_answer(old, "SELECT count(behind) FROM trial", "236"); /* 64 are not, of which the finalist is the
+                                                                         first */
         assert_answer(old, "SELECT behind IS NULL FROM trial WHERE id = 299", "1");
-        assert_answer(old, "SELECT group_concat(name) FROM sqlite_schema WHERE type = 'index' AND name LIKE '%score%'", "NULL");
+        assert_answer(old, "SELECT group_concat(name) FROM sqlite_schema WHERE type = 'index' AND name LIKE '%score%'",
+                      "NULL");
         char *after[2] = {best_ids(old, campaign, 3), best_ids(old, 0, 100)};
         for (int i = 0; i < 2; i++) {
             assert_string_equal(before[i], after[i]);

@@ -1,4 +1,5 @@
-/* cuda_fixture.h: for tests of the CUDA device against a driver in memory (fake_cuda.c): a device, an image, a launch. */
+/* cuda_fixture.h: for tests of the CUDA device against a driver in memory (fake_cuda.c): a device, an image, a
+ * launch. */
 #ifndef LATHE_TEST_CUDA_FIXTURE_H
 #define LATHE_TEST_CUDA_FIXTURE_H
 

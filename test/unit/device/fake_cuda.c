@@ -37,7 +37,8 @@ void fake_reset(void)
 bool fake_nothing_alive(void)
 {
     return !fake.contexts && !fake.streams && !fake.events && !fake.modules && !fake.allocations &&
-           !fake.blas_handles && !fake.nvml_open && !fake.graphs && !fake.capturing && !fake.reservations && !fake.mapped;
+           !fake.blas_handles && !fake.nvml_open && !fake.graphs && !fake.capturing && !fake.reservations &&
+           !fake.mapped;
 }
 
 static bool fails(const char *call)

@@ -1,4 +1,5 @@
-/* fake_cuda_libraries.h: cuBLAS and NVML of fake_cuda.c, which includes it: they share its state and its counted failures. */
+/* fake_cuda_libraries.h: cuBLAS and NVML of fake_cuda.c, which includes it: they share its state and its counted
+ * failures. */
 
 /* --- cuBLAS: column-major, plain loops --- */
 

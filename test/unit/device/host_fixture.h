@@ -1,5 +1,5 @@
-/* host_fixture.h: what the host device's tests share: the device with a test's kernels loaded. HOST_KERNELS, defined before
- * it is included, names their file. */
+/* host_fixture.h: what the host device's tests share: the device with a test's kernels loaded. HOST_KERNELS, defined
+ * before it is included, names their file. */
 #ifndef LATHE_TEST_HOST_FIXTURE_H
 #define LATHE_TEST_HOST_FIXTURE_H
 

@@ -1,5 +1,5 @@
-// host_linear_mma.cu: for test_host_linear_mma.c: kernels/linear/mma.cu in one configuration: fp16, X split by a pre-pass, W
-// in registers, so that both ways of noticing small rows are there.
+// host_linear_mma.cu: for test_host_linear_mma.c: kernels/linear/mma.cu in one configuration: fp16, X split by a
+// pre-pass, W in registers, so that both ways of noticing small rows are there.
 #define LATHE_BM 32
 #define LATHE_BN 64
 #define LATHE_WM 16

@@ -1,5 +1,5 @@
-// host_mma.cu: kernels for test_host_mma.c: products by kernels/common/mma.cuh, a warp each, fragments as CUDA's manual has
-// them.
+// host_mma.cu: kernels for test_host_mma.c: products by kernels/common/mma.cuh, a warp each, fragments as CUDA's manual
+// has them.
 #include "../../../kernels/common/types.cuh"
 #include "../../../kernels/common/mma.cuh"
 

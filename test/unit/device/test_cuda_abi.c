@@ -56,16 +56,18 @@ static void test_driver(void **state)
     if (!header("cuda.h"))
         skip();
     struct strbuf b = {0};
-    sb_add(&b, "#include <cuda.h>\n#include <stddef.h>\n#include \"device/cuda_functions.h\"\n" ASSERTS
-               "CUDA_RESULTS(VALUE) CUDA_DEVICE_ATTRIBUTES(VALUE) CUDA_FUNCTION_ATTRIBUTES(VALUE) CUDA_FLAGS(VALUE)\n"
-               "CUDA_LIMITS(VALUE) CUDA_CAPTURE_MODES(VALUE) CUDA_ACCESS_PROPERTIES(VALUE) CUDA_TENSOR_MAP_TYPES(VALUE)\n"
-               "CUDA_TENSOR_MAP_INTERLEAVES(VALUE) CUDA_TENSOR_MAP_SWIZZLES(VALUE) CUDA_TENSOR_MAP_PROMOTIONS(VALUE)\n"
-               "CUDA_TENSOR_MAP_FILLS(VALUE) CUDA_ALLOCATION_TYPES(VALUE) CUDA_ALLOCATION_HANDLES(VALUE)\n"
-               "CUDA_LOCATION_TYPES(VALUE) CUDA_ACCESS_FLAGS(VALUE) CUDA_GRANULARITIES(VALUE)\n"
-               "#define SAME(name, symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(name), "
-               "CUresult args), "
-               "#name);\n"
-               "CUDA_FUNCTIONS(SAME) CUDA_OPTIONAL_FUNCTIONS(SAME) CUDA_GUEST_FUNCTIONS(SAME) CUDA_GUEST_OPTIONAL_FUNCTIONS(SAME)\n");
+    sb_add(&b,
+           "#include <cuda.h>\n#include <stddef.h>\n#include \"device/cuda_functions.h\"\n" ASSERTS
+           "CUDA_RESULTS(VALUE) CUDA_DEVICE_ATTRIBUTES(VALUE) CUDA_FUNCTION_ATTRIBUTES(VALUE) CUDA_FLAGS(VALUE)\n"
+           "CUDA_LIMITS(VALUE) CUDA_CAPTURE_MODES(VALUE) CUDA_ACCESS_PROPERTIES(VALUE) CUDA_TENSOR_MAP_TYPES(VALUE)\n"
+           "CUDA_TENSOR_MAP_INTERLEAVES(VALUE) CUDA_TENSOR_MAP_SWIZZLES(VALUE) CUDA_TENSOR_MAP_PROMOTIONS(VALUE)\n"
+           "CUDA_TENSOR_MAP_FILLS(VALUE) CUDA_ALLOCATION_TYPES(VALUE) CUDA_ALLOCATION_HANDLES(VALUE)\n"
+           "CUDA_LOCATION_TYPES(VALUE) CUDA_ACCESS_FLAGS(VALUE) CUDA_GRANULARITIES(VALUE)\n"
+           "#define SAME(name, symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(name), "
+           "CUresult args), "
+           "#name);\n"
+           "CUDA_FUNCTIONS(SAME) CUDA_OPTIONAL_FUNCTIONS(SAME) CUDA_GUEST_FUNCTIONS(SAME) "
+           "CUDA_GUEST_OPTIONAL_FUNCTIONS(SAME)\n");
     sb_add(&b, "#if CUDA_VERSION >= 13000\n" /* the symbol is the current one, but for one that is newer than CUDA 12 */
                "#define SYMBOL(name, symbol, args) _Static_assert(!__builtin_strcmp(TEXT(name), #symbol) || "
                "!__builtin_strcmp(#symbol, \"cuEventElapsedTime\"), #name);\n"

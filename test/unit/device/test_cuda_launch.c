@@ -1,5 +1,5 @@
-/* test_cuda_launch.c: modules and launches of the CUDA device, against a driver in memory: what it asks, what it refuses,
- * which fault is which. */
+/* test_cuda_launch.c: modules and launches of the CUDA device, against a driver in memory: what it asks, what it
+ * refuses, which fault is which. */
 #include "cuda_fixture.h"
 
 /* --- modules and launches --- */

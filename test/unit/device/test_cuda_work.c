@@ -1,4 +1,5 @@
-/* test_cuda_work.c: memory, marks, products, graphs, clock and energy of the CUDA device, against a driver in memory. */
+/* test_cuda_work.c: memory, marks, products, graphs, clock and energy of the CUDA device, against a driver in
+ * memory. */
 #include "cuda_fixture.h"
 
 /* --- memory --- */

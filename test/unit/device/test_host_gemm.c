@@ -21,7 +21,8 @@ struct matrices {
     size_t na, nb, nc;
 };
 
-/* To so many bits of mantissa, by arithmetic: no input here is near overflow, and bits below 2^-24 (f16) matter little. */
+/* To so many bits of mantissa, by arithmetic: no input here is near overflow, and bits below 2^-24 (f16) matter
+ * little. */
 static double rounded_to(int bits, double x)
 {
     int exponent;
@@ -195,7 +196,8 @@ static void test_device(void **state)
     const uint16_t half_a[2] = {0x4000, 0x4200}, half_b[2] = {0x3c00, 0x4400};      /* 2 3, 1 4 */
     uint16_t half_c;
     struct plan_step narrow = {.kind = STEP_GEMM, .compute = GEMM_F32, .m = 1, .n = 1, .k = 2};
-    if (host_ops.gemm(d, &narrow, DTYPE_f16, DTYPE_f16, AT(half_a), AT(half_b), AT(&half_c), &e)) fail_msg("%s", e.text);
+    if (host_ops.gemm(d, &narrow, DTYPE_f16, DTYPE_f16, AT(half_a), AT(half_b), AT(&half_c), &e))
+        fail_msg("%s", e.text);
     assert_int_equal(half_c, 0x4b00);                                               /* 14 */
     narrow.compute = GEMM_F16;
     assert_int_equal(host_ops.gemm(d, &narrow, DTYPE_f16, DTYPE_f16, AT(half_a), AT(half_b), AT(&half_c), &e),

@@ -1,5 +1,5 @@
-/* test_host_linear_mma.c: what kernels/linear/mma.cu notices by itself, and its fallback: inputs that fp16 cannot hold raise
- * the guard, and then the result is float32's; others don't. */
+/* test_host_linear_mma.c: what kernels/linear/mma.cu notices by itself, and its fallback: inputs that fp16 cannot hold
+ * raise the guard, and then the result is float32's; others don't. */
 #define HOST_KERNELS "host_linear_mma.cu"
 #include "host_fixture.h"
 #include "base/rng.h"

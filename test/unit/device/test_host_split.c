@@ -95,7 +95,8 @@ static void test_unpacks(void **state)
 
 static void test_splits(void **state)
 {
-    static const float x[] = {0.0f, 1.0f, -0.1f, 3.14159274f, 1.00195312f, -1234.56787f, 0.001f, 8388609.0f, 1e-30f, -6e4f};
+    static const float x[] = {0.0f,         1.0f,   -0.1f,      3.14159274f, 1.00195312f,
+                              -1234.56787f, 0.001f, 8388609.0f, 1e-30f,      -6e4f};
     enum { N = sizeof x / sizeof *x };
     float out[N][8], scale = 16;
     int n = N;
@@ -128,7 +129,8 @@ static void test_splits(void **state)
 /* Parts of 9 bits: hi to nearest or cut off, lo to nearest of what is left or all of its 11 bits. */
 static void test_splits_short(void **state)
 {
-    float x[] = {0.0f, 1.0f, -0.1f, 3.14159274f, 1.00195312f, -1234.56787f, 0.37f, 1.998f, -1.998f, 0x1.00ffffp0f, INFINITY, NAN};
+    float x[] = {0.0f,  1.0f,   -0.1f,   3.14159274f,   1.00195312f, -1234.56787f,
+                 0.37f, 1.998f, -1.998f, 0x1.00ffffp0f, INFINITY,    NAN};
     enum { N = sizeof x / sizeof *x };
     float out[N][4], scale = 16;
     int n = N;

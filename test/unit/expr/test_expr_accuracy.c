@@ -1,8 +1,8 @@
 /* test_expr_accuracy.c: the printed activations in float, against the long double functions of their definitions.
  *
  * The program that measures is compiled by the system's compiler from what expr_c_helpers() prints. It takes
- * every LATHE_STRIDE-th float; what a stride of 17 measured stands beside each bound. On a GPU, CUDA's expf and erff may
- * be off by 1 ulp more than glibc's, and the reciprocal by 1 ulp. */
+ * every LATHE_STRIDE-th float; what a stride of 17 measured stands beside each bound. On a GPU, CUDA's expf and erff
+ * may be off by 1 ulp more than glibc's, and the reciprocal by 1 ulp. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_expr_py.c: the text of expressions printed as Python, of numbers and of torch tensors. test/cli/export_torch.bats
- * runs such text. */
+/* test_expr_py.c: the text of expressions printed as Python, of numbers and of torch tensors.
+ * test/cli/export_torch.bats runs such text. */
 #include "test/unit/expr/expr_c_fixture.h"
 
 /* x and a are tensors, as all elements are; y, b and c are numbers. */

@@ -22,8 +22,10 @@ static inline int guest_setup(void **state)
 {
     if (program_setup(state))
         return -1;
-    char *command = mem_printf("${CC:-cc} -std=c11 -D_GNU_SOURCE -g -O1 -w -fPIC -shared -pthread -Itest/unit/cli/driver -Wl,-soname,libcuda.so.1 "
-                               "test/unit/cli/driver/library.c -o %s/libcuda.so.1", program_dir);
+    char *command = mem_printf("${CC:-cc} -std=c11 -D_GNU_SOURCE -g -O1 -w -fPIC -shared -pthread "
+                               "-Itest/unit/cli/driver -Wl,-soname,libcuda.so.1 "
+                               "test/unit/cli/driver/library.c -o %s/libcuda.so.1",
+                               program_dir);
     char *path = path_join(program_dir, "libcuda.so.1");
     int failed = system(command);
     void *handle = failed ? NULL : dlopen(path, RTLD_NOW);

@@ -1,5 +1,5 @@
-/* host_driver.c: a libcuda.so.1 whose GPU is the host device: an image is a shared object of the host's compiler, and launches
- * really run. So a program that uses liblathe is tested with the results that it gets. */
+/* host_driver.c: a libcuda.so.1 whose GPU is the host device: an image is a shared object of the host's compiler, and
+ * launches really run. So a program that uses liblathe is tested with the results that it gets. */
 #include "device/cuda_api.h"
 
 #include <elf.h>
@@ -31,14 +31,22 @@ static CUresult failed(const struct err *e)
     return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-EXPORTED CUresult cuGetErrorName(CUresult error, const char **text) { *text = error ? "an error" : "none"; return CUDA_SUCCESS; }
+EXPORTED CUresult cuGetErrorName(CUresult error, const char **text)
+{
+    *text = error ? "an error" : "none";
+    return CUDA_SUCCESS;
+}
 EXPORTED CUresult cuGetErrorString(CUresult error, const char **text) { return cuGetErrorName(error, text); }
 EXPORTED CUresult cuDeviceGet(CUdevice *device, int number) { *device = number; return CUDA_SUCCESS; }
 
 /* --- the only context there is --- */
 
 static _Thread_local CUcontext current;
-EXPORTED CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) { *context = (CUcontext)&host; return CUDA_SUCCESS; }
+EXPORTED CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    *context = (CUcontext)&host;
+    return CUDA_SUCCESS;
+}
 EXPORTED CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return CUDA_SUCCESS; }
 EXPORTED CUresult cuCtxSetCurrent(CUcontext context) { current = context; return CUDA_SUCCESS; }
 EXPORTED CUresult cuCtxGetCurrent(CUcontext *context) { *context = current; return CUDA_SUCCESS; }
@@ -95,10 +103,25 @@ EXPORTED CUresult cuMemAlloc(CUdeviceptr *at, size_t bytes)
 }
 
 EXPORTED CUresult cuMemFree(CUdeviceptr at) { host_ops.release(host, at); return CUDA_SUCCESS; }
-EXPORTED CUresult cuMemsetD8(CUdeviceptr at, unsigned char value, size_t bytes) { memset((void *)at, value, bytes); return CUDA_SUCCESS; }
-EXPORTED CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t bytes, CUstream stream) { return cuMemsetD8(at, value, bytes); }
-EXPORTED CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) { memcpy((void *)to, from, bytes); return CUDA_SUCCESS; }
-EXPORTED CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) { memcpy(to, (void *)from, bytes); return CUDA_SUCCESS; }
+EXPORTED CUresult cuMemsetD8(CUdeviceptr at, unsigned char value, size_t bytes)
+{
+    memset((void *)at, value, bytes);
+    return CUDA_SUCCESS;
+}
+EXPORTED CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t bytes, CUstream stream)
+{
+    return cuMemsetD8(at, value, bytes);
+}
+EXPORTED CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+{
+    memcpy((void *)to, from, bytes);
+    return CUDA_SUCCESS;
+}
+EXPORTED CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
+{
+    memcpy(to, (void *)from, bytes);
+    return CUDA_SUCCESS;
+}
 
 /* --- kernels --- */
 
@@ -145,7 +168,10 @@ EXPORTED CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute,
     return CUDA_SUCCESS;
 }
 
-EXPORTED CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) { return CUDA_SUCCESS; }
+EXPORTED CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    return CUDA_SUCCESS;
+}
 
 EXPORTED CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
 {

@@ -1,4 +1,5 @@
-/* test_lib.c: liblathe launches what the plan says at any size, and chooses among sizes and devices as the export in C does. */
+/* test_lib.c: liblathe launches what the plan says at any size, and chooses among sizes and devices as the export in C
+ * does. */
 #include "guest_fixture.h"
 
 #include "../cli/runtime/compare.h"
@@ -37,8 +38,8 @@ static void launch_at(lathe *l, const struct problem *p, const int64_t *dim, str
     lathe_release(k);
 }
 
-static char *library_says(const struct problem *p, const struct kernel *k, const struct target *t, const config_choice *choice,
-                          const struct sizes *sizes)
+static char *library_says(const struct problem *p, const struct kernel *k, const struct target *t,
+                          const config_choice *choice, const struct sizes *sizes)
 {
     struct strbuf b = {0};
     json_t *provenance = json_object();
@@ -93,7 +94,8 @@ static void test_choice(void **state)
         good(lathe_open(path, NULL, &l));
         lathe_result r = lathe_select(l, cases[i].dim, 3, NULL, 0, &k);
         if (cases[i].wanted ? r || !strstr(lathe_choice(k), cases[i].wanted) : !r || k)
-            fail_msg("case %zu: wanted %s, got %s", i, cases[i].wanted ? cases[i].wanted : "none", k ? lathe_choice(k) : lathe_error());
+            fail_msg("case %zu: wanted %s, got %s", i, cases[i].wanted ? cases[i].wanted : "none",
+                     k ? lathe_choice(k) : lathe_error());
         lathe_close(l);                 /* what was selected stays good */
         if (k) {
             const uint64_t tensors[] = {tensor_at(0), tensor_at(1), tensor_at(2), tensor_at(3)};

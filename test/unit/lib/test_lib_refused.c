@@ -212,7 +212,8 @@ static void test_arguments(void **state)
     bad(lathe_select(l, small, 3, (float[]){1, 2}, 2, &k), LATHE_ERROR_ARGUMENT, "has 1 scalars, and 2 were given");
     bad(lathe_select(l, small, 3, NULL, 1, &k), LATHE_ERROR_ARGUMENT, "has 1 scalars, and 0 were given");
     bad(lathe_select(l, (int64_t[]){64, -1, 1024}, 3, NULL, 0, &k), LATHE_ERROR_ARGUMENT, "N is -1");
-    bad(lathe_select(l, (int64_t[]){64, 1024, INT64_MAX}, 3, NULL, 0, &k), LATHE_ERROR_NOT_SERVED, "sizes go from 1 to");
+    bad(lathe_select(l, (int64_t[]){64, 1024, INT64_MAX}, 3, NULL, 0, &k), LATHE_ERROR_NOT_SERVED,
+        "sizes go from 1 to");
     good(lathe_select(l, (int64_t[]){64, 1024, 1024}, 3, NULL, 0, &k));
     bad(lathe_launch(NULL, tensors, 4, 0, 0, NULL), LATHE_ERROR_ARGUMENT, "the kernel is NULL");
     bad(lathe_launch(k, NULL, 4, 0, 0, NULL), LATHE_ERROR_ARGUMENT, "has 4 tensors, and 0 were given");
@@ -346,7 +347,8 @@ static void test_driver_fails(void **state)
     good(lathe_select(l, small, 3, NULL, 0, &k));
     library->fail = "cuLaunchKernelEx";
     library->fail_with = 700;
-    bad(lathe_launch(k, tensors, 4, 0, 0, NULL), LATHE_ERROR_CUDA, "lathe_launch: linear_simt: cuLaunchKernelEx: CUDA_ERROR_FAKE 700");
+    bad(lathe_launch(k, tensors, 4, 0, 0, NULL), LATHE_ERROR_CUDA,
+        "lathe_launch: linear_simt: cuLaunchKernelEx: CUDA_ERROR_FAKE 700");
     library->fail = NULL;
     good(lathe_launch(k, tensors, 4, 0, 0, NULL));
     lathe_release(k);

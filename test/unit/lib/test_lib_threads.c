@@ -1,5 +1,5 @@
-/* test_lib_threads.c: threads that select, launch and release at the same time, of one opened file, in two contexts; and
- * threads that each open the file. `make lib-threads`: under ThreadSanitizer. */
+/* test_lib_threads.c: threads that select, launch and release at the same time, of one opened file, in two contexts;
+ * and threads that each open the file. `make lib-threads`: under ThreadSanitizer. */
 #include "guest_fixture.h"
 
 #include <pthread.h>
@@ -25,7 +25,8 @@ static void *work(void *arg)
     const uint64_t tensors[] = {tensor_at(0), tensor_at(1), tensor_at(2), tensor_at(3)};
     set_current(me % 2 ? context_a : context_b);
     for (int i = 0; i < ROUNDS; i++) {
-        const int64_t good_size[] = {64 * (1 + (me + i) % 3), 1024, 1024}, odd[] = {3 + i, 5, 7}, bad_size[] = {0, 1, 1};
+        const int64_t good_size[] = {64 * (1 + (me + i) % 3), 1024, 1024}, odd[] = {3 + i, 5, 7},
+                      bad_size[] = {0, 1, 1};
         lathe_kernel *k, *none;
         check(lathe_select(opened, i % 3 ? good_size : odd, 3, NULL, 0, &k) == LATHE_SUCCESS, "select");
         check(k && strstr(lathe_choice(k), i % 3 ? "BM=" : "plain kernel"), "choice");
@@ -33,7 +34,8 @@ static void *work(void *arg)
         check(strstr(lathe_error(), "M is 0") != NULL, "the thread's own message");
         check(lathe_launch(k, tensors, 4, workspace_at, lathe_workspace(k), NULL) == LATHE_SUCCESS, "launch");
         if (me % 2)
-            check(lathe_launch(shared, tensors, 4, workspace_at, lathe_workspace(shared), NULL) == LATHE_SUCCESS, "shared");
+            check(lathe_launch(shared, tensors, 4, workspace_at, lathe_workspace(shared), NULL) == LATHE_SUCCESS,
+                  "shared");
         lathe_release(k);
     }
     return NULL;

@@ -23,8 +23,8 @@ static inline json_t *fixture_tree(void)
     return j;
 }
 
-/* Replaces what stands at `path` ("kernels/0/params/1/#/1") with the JSON `text`; NULL: removes it. An array index equal
- * to the length appends. */
+/* Replaces what stands at `path` ("kernels/0/params/1/#/1") with the JSON `text`; NULL: removes it. An array index
+ * equal to the length appends. */
 static inline void fixture_set(json_t *tree, const char *path, const char *text)
 {
     char copy[200], *rest = copy, *key, *last = NULL;

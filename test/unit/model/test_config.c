@@ -50,7 +50,8 @@ static void json_types(void **state)
     (void)state;
     struct problem *p = fixture_changed(NULL, NULL);
     config_choice c[PARAMS];
-    struct value *slots = fixture_slots(p, &p->kernels[0], "BM=32 SPLIT_K=2 REDUCE=last_block PADDED=true ALPHA=0.5", c);
+    struct value *slots =
+        fixture_slots(p, &p->kernels[0], "BM=32 SPLIT_K=2 REDUCE=last_block PADDED=true ALPHA=0.5", c);
     json_t *j = config_to_json(&p->kernels[0], slots, c);
     char *text = json_dumps(j, JSON_COMPACT);
     assert_string_equal(text, "{\"BM\":32,\"SPLIT_K\":2,\"REDUCE\":\"last_block\",\"PADDED\":true,\"ALPHA\":0.5}");
@@ -181,7 +182,8 @@ static void failing_lets_and_conditions(void **state)
 static void constraints(void **state)
 {
     static const struct {
-        const char *path, *value, *why;     /* a change of the specification, and how the refusal begins; NULL: allowed */
+        const char *path, *value, *why;     /* a change of the specification, and how the refusal begins; NULL:
+                                               allowed */
     } cases[] = {
         {"summary", "\"x\"", NULL},
         {"kernels/0/requires/0", "\"sm < 80\"", "requires sm < 80: 90 < 80"},
@@ -239,8 +241,8 @@ static void values_from_elsewhere(void **state)
 /* In a space alone a text may read as a number, and is found again by its text. */
 static void texts_that_read_as_numbers(void **state)
 {
-    json_t *tree = json_pack("{s:s, s:s, s:[[s, [s, s, s]], [s, [i, i]]]}", "tag", "space", "name", "mixed", "params", "A", "auto",
-                             "1", "true", "B", 1, 2);
+    json_t *tree = json_pack("{s:s, s:s, s:[[s, [s, s, s]], [s, [i, i]]]}", "tag", "space", "name", "mixed", "params",
+                             "A", "auto", "1", "true", "B", 1, 2);
     struct problem *p;
     struct err e = {0};
     config_choice c[2];

@@ -160,8 +160,8 @@ static void *kernels_library(void)
     snprintf(path, sizeof path, "%s/types.cc", dir);
     if (file_write_atomic(path, text, sizeof text - 1, &e))
         fail_msg("%s", e.text);
-    snprintf(command, sizeof command, "c++ -std=c++17 -O2 -Wall -Wextra -Werror -I. -shared -fPIC -o %s/types.so %s", dir,
-             path);
+    snprintf(command, sizeof command, "c++ -std=c++17 -O2 -Wall -Wextra -Werror -I. -shared -fPIC -o %s/types.so %s",
+             dir, path);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/types.so", dir);
     void *library = dlopen(path, RTLD_NOW);
@@ -205,8 +205,10 @@ static void kernels_convert_alike(void **state)
                                           0xffff}[n & 7] : (uint32_t)rng_next(&rng);
             float x;
             memcpy(&x, &bits, sizeof x);
-            if (from(x) != f->from_float(x) || pair(x, 1.0f) != (f->from_float(x) | (unsigned)f->from_float(1.0f) << 16))
-                fail_msg("%s of %a is %#x to a kernel, %#x to the tuner", f->name, (double)x, from(x), f->from_float(x));
+            if (from(x) != f->from_float(x) ||
+                pair(x, 1.0f) != (f->from_float(x) | (unsigned)f->from_float(1.0f) << 16))
+                fail_msg("%s of %a is %#x to a kernel, %#x to the tuner", f->name, (double)x, from(x),
+                         f->from_float(x));
         }
     }
     dlclose(library);

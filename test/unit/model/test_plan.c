@@ -128,14 +128,17 @@ static void refusals(void **state)
         {"steps/0/cluster", "3", "cluster.x is 3, which does not divide grid.x = 16"},
         {"steps/0/shared", "\"smem - 999999\"", "shared is -991807, expected 0 to 2147483648"},
         {"steps/0/shared", "2147483649", "shared is 2147483649, expected 0 to 2147483648"},
-        {"steps/0/args/5", "\"N*N*N*N\"", "step 1 (linear_simt): args[6]: N*N*N*N is 1099511627776, expected -2147483648"},
+        {"steps/0/args/5", "\"N*N*N*N\"",
+         "step 1 (linear_simt): args[6]: N*N*N*N is 1099511627776, expected -2147483648"},
         {"steps/0/args/6", "{\"tag\": \"i64\", \"#\": [\"N*N*N*N*N*N*N\"]}", "args[7]: "},
         {"steps/0/args/7", "\"s * 1e300\"", "args[8]: `s * 1e300` is 2e+300, expected a finite f32"},
         {"steps/0/args/8", "{\"tag\": \"f64\", \"#\": [\"s / (s - 2.0)\"]}", "args[9]: "},
         {"steps/1/when", "\"M // (M - 128) > 1\"", "kernel simt: step 2 (linear_reduce): "},
-        {"workspace/0/#/2/0", "\"SPLIT_K - 5\"", "kernel simt: workspace: partial: shape[1]: SPLIT_K - 5 is -1, expected 0"},
-        {"workspace/0/#/2/0", "1125899906842624", "kernel simt: workspace: partial: 1125899906842624 x 128 x 1024 elements "
-                                                  "of f32 are more than 2^60 bytes"},
+        {"workspace/0/#/2/0", "\"SPLIT_K - 5\"",
+         "kernel simt: workspace: partial: shape[1]: SPLIT_K - 5 is -1, expected 0"},
+        {"workspace/0/#/2/0", "1125899906842624",
+         "kernel simt: workspace: partial: 1125899906842624 x 128 x 1024 elements "
+         "of f32 are more than 2^60 bytes"},
         {"workspace/0/when", "\"M // (M - 128) > 1\"", "kernel simt: workspace: partial: when: "},
     };
     (void)state;
@@ -162,8 +165,9 @@ static void refusals_of_gemms_and_steps(void **state)
     fixture_set(tree, "baselines/0/workspace/0/2/1", "\"N + EXTRA\"");
     struct problem *p = fixture_problem(tree);
     assert_int_equal(build(p, 1, "EXTRA=8", &plan, &e), LATHE_SPEC);
-    assert_has(e.text, "kernel cublas_tf32: step 1 (gemm): the shapes do not match: W is 1024 x 512, Z is 128 x 1032, and "
-                       "axis 1 of W must equal axis 2 of Z");
+    assert_has(e.text,
+               "kernel cublas_tf32: step 1 (gemm): the shapes do not match: W is 1024 x 512, Z is 128 x 1032, and "
+               "axis 1 of W must equal axis 2 of Z");
     problem_free(p);
 
     p = fixture_changed("baselines/0/workspace/0", "{\"#\": [\"Z\", \"f32\", [\"M\", \"N\"]], \"when\": \"M > 1000\"}");

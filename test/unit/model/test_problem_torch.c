@@ -69,7 +69,8 @@ static void refusals(void **state)
     static const struct {
         const char *path, *value, *expected;
     } cases[] = {
-        {"torch", "[1]", "torch: expected { init = ..., forward = ..., parameters = ..., formula = ... }, got 1 positional item"},
+        {"torch", "[1]",
+         "torch: expected { init = ..., forward = ..., parameters = ..., formula = ... }, got 1 positional item"},
         {"torch/forwards", "[]", "torch: unknown key 'forwards' (did you mean 'forward'?)"},
         {"torch/init/0", "[\"in_features\", \"Q\"]",
          "torch.init[1]: expected the name of a dimension or a scalar, got the text 'Q'"},

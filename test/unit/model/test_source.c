@@ -44,11 +44,13 @@ static void put_free(const char *name, const char *text)
 static void assembles(void **state)
 {
     (void)state;
-    char *path = put("k/main.cu", "#include \"a.cuh\"\n  #  include\t\"sub/b.cuh\" // why\n#include <math.h>\nint main;"),
+    char *path =
+             put("k/main.cu", "#include \"a.cuh\"\n  #  include\t\"sub/b.cuh\" // why\n#include <math.h>\nint main;"),
          *shared = path_join(dir, "shared");
     put_free("k/a.cuh", "#pragma once\n#include \"main.cu\"\n#include \"c.cuh\"\nint a;\n#pragma unroll\n");
     put_free("k/sub/b.cuh", "#include \"../a.cuh\"\n#include \"c.cuh\"\nint b;");
-    put_free("shared/c.cuh", "/* #include \"no.cuh\"\n#include \"neither.cuh\"\n*/ char q = '\"'; // \" /*\n#include \"d.cuh\"\n");
+    put_free("shared/c.cuh",
+             "/* #include \"no.cuh\"\n#include \"neither.cuh\"\n*/ char q = '\"'; // \" /*\n#include \"d.cuh\"\n");
     put_free("shared/d.cuh", "const char *s = \"/*\";\n// #include \"no.cuh\"\n#include_next \"x\"\n");
     const char *dirs[] = {"/nonexistent", shared, NULL};
     char *text = NULL;
@@ -110,13 +112,16 @@ static void marks_no_places(void **state)
     mem_free(path);
 }
 
-/* A program without kernels/common has its headers: the same text, each once, and a file of the name comes before it. */
+/* A program without kernels/common has its headers: the same text, each once, and a file of the name comes before
+ * it. */
 static void own_headers(void **state)
 {
     (void)state;
     static const char *const include[] = {"kernels/common", NULL}; /* tests run in the root of the repository */
     static const char *const names[] = {"lathe.cuh", "mma.cuh", "split.cuh", "hopper.cuh", "wgmma.cuh"};
-    char *main_text = put("own.cu", "#include \"lathe.cuh\"\n#include \"wgmma.cuh\"\n#include \"mma.cuh\"\nint last;\n"), *with, *without;
+    char *main_text =
+             put("own.cu", "#include \"lathe.cuh\"\n#include \"wgmma.cuh\"\n#include \"mma.cuh\"\nint last;\n"),
+         *with, *without;
     struct err e;
     assert_int_equal(source_assemble(main_text, include, &with, &e), LATHE_OK);
     assert_int_equal(source_assemble(main_text, NULL, &without, &e), LATHE_OK);
@@ -142,8 +147,9 @@ static void own_headers(void **state)
 static void bad_sources(void **state)
 {
     (void)state;
-    char *text = NULL, *missing = put("m.cu", "int x;\n#include \"gone.cuh\"\n"), *open = put("o.cu", "#include \"gone\n"),
-         *empty = put("e.cu", "#include \"\"\n"), *self = put("self.cu", "#include \"./self.cu\"\nint once;\n");
+    char *text = NULL, *missing = put("m.cu", "int x;\n#include \"gone.cuh\"\n"),
+         *open = put("o.cu", "#include \"gone\n"), *empty = put("e.cu", "#include \"\"\n"),
+         *self = put("self.cu", "#include \"./self.cu\"\nint once;\n");
     const char *dirs[] = {"/nonexistent", NULL};
     struct err e;
     assert_int_equal(source_assemble(missing, dirs, &text, &e), LATHE_SPEC);
@@ -158,7 +164,8 @@ static void bad_sources(void **state)
     assert_int_equal(source_assemble(dir, dirs, &text, &e), LATHE_IO);
     assert_null(text);
     assert_int_equal(source_assemble(self, dirs, &text, &e), LATHE_OK);
-    assert_string_equal(text, "// --- self.cu\n#line 1 \"self.cu\"\n#line 2 \"self.cu\"\nint once;\n// --- end of self.cu\n");
+    assert_string_equal(text,
+                        "// --- self.cu\n#line 1 \"self.cu\"\n#line 2 \"self.cu\"\nint once;\n// --- end of self.cu\n");
     mem_free(text);
     text = NULL;
     assert_int_equal(file_write_atomic(self, "a\0b", 3, &e), LATHE_OK);
@@ -185,14 +192,23 @@ static void defines(void **state)
 {
     (void)state;
     static const char *const expected[] = {
-        "LATHE_BM=128", "LATHE_SPLIT_K=4", "LATHE_REDUCE=1", "LATHE_REDUCE_second_kernel=0", "LATHE_REDUCE_last_block=1",
-        "LATHE_PADDED=1", "LATHE_ALPHA=(-1.5)", "LATHE_LET_threads=64", "LATHE_LET_smem=16384", "LATHE_LET_big=1",
+        "LATHE_BM=128",
+        "LATHE_SPLIT_K=4",
+        "LATHE_REDUCE=1",
+        "LATHE_REDUCE_second_kernel=0",
+        "LATHE_REDUCE_last_block=1",
+        "LATHE_PADDED=1",
+        "LATHE_ALPHA=(-1.5)",
+        "LATHE_LET_threads=64",
+        "LATHE_LET_smem=16384",
+        "LATHE_LET_big=1",
     };
     struct problem *p = fixture_changed(NULL, NULL);
     config_choice c[8];
     char **list;
     int n;
-    struct value *slots = fixture_slots(p, &p->kernels[0], "BM=128 SPLIT_K=4 REDUCE=last_block PADDED=true ALPHA=-1.5", c);
+    struct value *slots =
+        fixture_slots(p, &p->kernels[0], "BM=128 SPLIT_K=4 REDUCE=last_block PADDED=true ALPHA=-1.5", c);
     assert_int_equal(source_defines(&p->kernels[0], slots, &list, &n, NULL), LATHE_OK);
     assert_int_equal(n, sizeof expected / sizeof expected[0]);
     for (int i = 0; i < n; i++)
@@ -435,7 +451,8 @@ static void check_epilogue(void *library, int i)
             for (int k = 0; k < 5; k++) {
                 double acc = (k - 2) * 0.75 + 0.125 * m, want = wanted(p, acc, m, n);
                 run(args, acc, m, n, out);
-                if (!(fabs(out[0] - want) <= 2e-6 * (1 + fabs(want))) || !(fabs(out[1] - want) <= 1e-14 * (1 + fabs(want))))
+                if (!(fabs(out[0] - want) <= 2e-6 * (1 + fabs(want))) ||
+                    !(fabs(out[1] - want) <= 1e-14 * (1 + fabs(want))))
                     fail_msg("%s at acc=%g m=%d n=%d: float %.9g, double %.17g, wanted %.17g",
                              epilogues[i] ? epilogues[i] : "(none)", acc, m, n, out[0], out[1], want);
             }
@@ -459,8 +476,10 @@ static void epilogues_compute(void **state)
     for (int i = 0; i < ROWS; i++)
         half_rows[i] = f16_from_float(0.3f * (float)i - 0.2f);
     char *text = epilogue_library(), *path = put("epilogues.cc", text), command[300];
-    snprintf(command, sizeof command, "c++ -std=c++17 -O1 -Wall -Wextra -Wno-unused-parameter -Wno-unused-function -Werror "
-             "-I. -shared -fPIC -o %s/epilogues.so %s", dir, path);
+    snprintf(command, sizeof command,
+             "c++ -std=c++17 -O1 -Wall -Wextra -Wno-unused-parameter -Wno-unused-function -Werror "
+             "-I. -shared -fPIC -o %s/epilogues.so %s",
+             dir, path);
     assert_int_equal(system(command), 0);
     snprintf(command, sizeof command, "%s/epilogues.so", dir);
     void *library = dlopen(command, RTLD_NOW);

@@ -91,11 +91,12 @@ static void every_form_of_every_file(void **state)
 /* What one of the formats has no word of its own for is held all the same. */
 static void outcomes_energy_moments(void **state)
 {
-    static const char text[] = "a,outcome,reason,time_ms,samples_ms,search_seconds,energy_mj,timestamp\n"
-                               "1,ok,,2.5,2 3,0.1,7.25,2026-11-30T01:02:03.000004Z\n"
-                               "2,constraint,\"a < 2, says one\",,,,,\n3,compile,,,,,,\n4,resources,too many registers,,,,,\n"
-                               "5,launch,crash: it says,,,,,\n6,timeout,10 s,,9.5 9.25,,,\n7,crash,signal 11,,,,,1969-12-31 23:59:59.5+00:00\n"
-                               "8,wrong,Y[0],,,,,\n9,inaccurate,1e-3,,,,,\n10,unstable,,,,,,\n11,missing,,,,,,\n";
+    static const char text[] =
+        "a,outcome,reason,time_ms,samples_ms,search_seconds,energy_mj,timestamp\n"
+        "1,ok,,2.5,2 3,0.1,7.25,2026-11-30T01:02:03.000004Z\n"
+        "2,constraint,\"a < 2, says one\",,,,,\n3,compile,,,,,,\n4,resources,too many registers,,,,,\n"
+        "5,launch,crash: it says,,,,,\n6,timeout,10 s,,9.5 9.25,,,\n7,crash,signal 11,,,,,1969-12-31 23:59:59.5+00:00\n"
+        "8,wrong,Y[0],,,,,\n9,inaccurate,1e-3,,,,,\n10,unstable,,,,,,\n11,missing,,,,,,\n";
     struct recording *a = from_text(text);
     assert_int_equal(a->nconfigs, 11);
     same_number(a->configs[0].energy_mj, 7.25);
@@ -138,7 +139,8 @@ static void order(void **state)
 static void the_whole_enumeration_of_t4(void **state)
 {
     static const char *const words[] = {"correct", "timeout", "compile", "runtime", "correctness", "constraints"};
-    struct recording *r = from_text("a,outcome,time_ms\n1,ok,1\n2,timeout,\n3,compile,\n4,launch,\n5,wrong,\n6,constraint,\n");
+    struct recording *r =
+        from_text("a,outcome,time_ms\n1,ok,1\n2,timeout,\n3,compile,\n4,launch,\n5,wrong,\n6,constraint,\n");
     struct strbuf text = {0};
     struct err e = {0};
     assert_int_equal(recording_print(r, RECORDING_T4, &text, &e), LATHE_OK);
@@ -154,11 +156,13 @@ static void the_whole_enumeration_of_t4(void **state)
 /* A text where the time should be refines the outcome only within what invalidity says. */
 static void invalidity_alone_is_trusted(void **state)
 {
-    struct recording *r = from_text(
-        "{\"metadata\": {}, \"results\": ["
-        "{\"configuration\": {\"a\": 1}, \"invalidity\": \"compile\", \"measurements\": [{\"name\": \"time\", \"value\": \"crash: x\"}]},"
-        "{\"configuration\": {\"a\": 2}, \"invalidity\": \"runtime\", \"measurements\": [{\"name\": \"time\", \"value\": \"crash: x\"}]},"
-        "{\"configuration\": {\"a\": 3}, \"invalidity\": \"runtime\", \"correctness\": 1, \"measurements\": [{\"name\": \"time\", \"value\": 5}]}]}");
+    struct recording *r = from_text("{\"metadata\": {}, \"results\": ["
+                                    "{\"configuration\": {\"a\": 1}, \"invalidity\": \"compile\", \"measurements\": "
+                                    "[{\"name\": \"time\", \"value\": \"crash: x\"}]},"
+                                    "{\"configuration\": {\"a\": 2}, \"invalidity\": \"runtime\", \"measurements\": "
+                                    "[{\"name\": \"time\", \"value\": \"crash: x\"}]},"
+                                    "{\"configuration\": {\"a\": 3}, \"invalidity\": \"runtime\", \"correctness\": 1, "
+                                    "\"measurements\": [{\"name\": \"time\", \"value\": 5}]}]}");
     assert_int_equal(r->configs[0].outcome, OUTCOME_compile);
     assert_string_equal(r->configs[0].reason, "compile");
     assert_int_equal(r->configs[1].outcome, OUTCOME_crash);
@@ -234,16 +238,19 @@ static void tables_refused(void **state)
     refused("a,Time_MS\n1,2\n", LATHE_IO, "'Time_MS': did you mean time_ms?");
     refused("a|time_ms\n1|2\n", LATHE_IO, "commas are to separate them, not '|'");
     refused("time_ms\n2\n", LATHE_IO, "r.json:1: no column is a parameter");
-    refused("{\"tune_params_keys\": [\"w\"], \"tune_params\": {\"w\": [true, \"x\"]}, \"cache\": {\"x\": {\"w\": \"x\", \"time\": 1}}}",
+    refused("{\"tune_params_keys\": [\"w\"], \"tune_params\": {\"w\": [true, \"x\"]}, \"cache\": {\"x\": {\"w\": "
+            "\"x\", \"time\": 1}}}",
             LATHE_IO, "the values of w are of different types");
 }
 
 static void what_csv_cannot_tell(void **state)
 {
-    static const char t4[] = "{\"metadata\": {}, \"results\": [{\"configuration\": {\"%s\": %s}, \"invalidity\": \"correct\", "
-                             "\"measurements\": [{\"name\": \"time\", \"value\": 1}]}]}";
-    static const char *const cases[][3] = {{"outcome", "1", "the parameter outcome has the name of a column"},
-                                           {"w", "\"16\"", "the values of w are texts that CSV cannot tell from numbers"}};
+    static const char t4[] =
+        "{\"metadata\": {}, \"results\": [{\"configuration\": {\"%s\": %s}, \"invalidity\": \"correct\", "
+        "\"measurements\": [{\"name\": \"time\", \"value\": 1}]}]}";
+    static const char *const cases[][3] = {
+        {"outcome", "1", "the parameter outcome has the name of a column"},
+        {"w", "\"16\"", "the values of w are texts that CSV cannot tell from numbers"}};
     for (int i = 0; i < 2; i++) {
         char *text = mem_printf(t4, cases[i][0], cases[i][1]);
         struct recording *r = from_text(text);

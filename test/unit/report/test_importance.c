@@ -28,7 +28,8 @@ static struct importance estimate(known f, int rows, uint64_t seed)
             level[i * PARAMETERS + p] = (uint8_t)rng_below(&r, (uint64_t)levels[p]);
         value[i] = f(level + i * PARAMETERS, &r);
     }
-    struct importance_data d = {.rows = rows, .parameters = PARAMETERS, .levels = levels, .level = level, .value = value};
+    struct importance_data d = {
+        .rows = rows, .parameters = PARAMETERS, .levels = levels, .level = level, .value = value};
     assert_true(importance_of(&d, 7, &out));
     mem_free(level);
     mem_free(value);

@@ -29,7 +29,8 @@ static void test_text(void **state)
                 "{\"a\":-3,\"b\":[null,true,false],\"c\":{},\"d\":[]}");
     assert_text(json_string("</script><!-- & \"q\" \\ \n"),
                 "\"\\u003c/script\\u003e\\u003c!-- \\u0026 \\u0022q\\u0022 \\u005c \\u000a\"");
-    assert_text(json_string("\xe2\x80\xa8\xe2\x80\xa9\xe2\x82\xac\xe2\x80\xa6"), "\"\\u2028\\u2029\xe2\x82\xac\xe2\x80\xa6\"");
+    assert_text(json_string("\xe2\x80\xa8\xe2\x80\xa9\xe2\x82\xac\xe2\x80\xa6"),
+                "\"\\u2028\\u2029\xe2\x82\xac\xe2\x80\xa6\"");
     assert_text(json_stringn("a\0b", 3), "\"a\\u0000b\"");
     assert_text(json_real(0.1), "0.1");
     assert_text(json_real(5.25091218948364), "5.25091218948364");
@@ -39,7 +40,8 @@ static void test_text(void **state)
 /* Every real reads back as itself. */
 static void test_reals(void **state)
 {
-    static const double hard[] = {0.1 + 0.2, 1.0 / 3, DBL_MAX, DBL_MIN, DBL_MIN / 3, -0.0, 1e22, 123456789012345680.0, 5e-324};
+    static const double hard[] = {0.1 + 0.2, 1.0 / 3, DBL_MAX, DBL_MIN, DBL_MIN / 3, -0.0, 1e22, 123456789012345680.0,
+                                  5e-324};
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
         struct strbuf b = {0};
         json_t *j = json_real(hard[i]);
@@ -129,8 +131,8 @@ static void test_page(void **state)
 {
     struct strbuf plain = {0}, hostile = {0};
     json_t *a = json_pack("{s:[{s:s, s:s}]}", "campaigns", "problem", "linear", "device", "host");
-    json_t *b = json_pack("{s:[{s:s, s:s}]}", "campaigns", "problem", "</title><script>alert(1)</script>{{data}}", "device",
-                          "</script><img src=x onerror=alert(1)>\"&");
+    json_t *b = json_pack("{s:[{s:s, s:s}]}", "campaigns", "problem", "</title><script>alert(1)</script>{{data}}",
+                          "device", "</script><img src=x onerror=alert(1)>\"&");
     page_make(a, NULL, &plain);
     page_make(b, "data.json", &hostile);
     const char *const marks[] = {"<script", "</script", "<title", "</title", "<img", "<!--", "onerror=", "{{"};

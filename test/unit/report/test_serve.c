@@ -10,10 +10,25 @@
 
 static void test_own(void **state)
 {
-    static const char *const own[] = {"localhost", "localhost:8042", "LOCALHOST", "127.0.0.1", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:80"};
-    static const char *const others[] = {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:", "127.0.0.1:x",
-                                         "localhost:", "localhost:80a", "192.168.1.1", "128.0.0.1", "[::1", "[::2]", "127.0.0.1 ",
-                                         "0.0.0.0", "127.1", "1127.0.0.1", "user@localhost"};
+    static const char *const own[] = {"localhost",   "localhost:8042", "LOCALHOST", "127.0.0.1",
+                                      "127.0.0.1:1", "127.1.2.3",      "[::1]",     "[::1]:80"};
+    static const char *const others[] = {"",
+                                         "evil.example",
+                                         "localhost.evil.example",
+                                         "127.0.0.1.evil.example",
+                                         "127.0.0.1:",
+                                         "127.0.0.1:x",
+                                         "localhost:",
+                                         "localhost:80a",
+                                         "192.168.1.1",
+                                         "128.0.0.1",
+                                         "[::1",
+                                         "[::2]",
+                                         "127.0.0.1 ",
+                                         "0.0.0.0",
+                                         "127.1",
+                                         "1127.0.0.1",
+                                         "user@localhost"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (!serve_host_is_own(own[i]))
             fail_msg("'%s' is refused", own[i]);

@@ -93,7 +93,8 @@ static inline status drive(const struct world *w, struct strategy *s, int budget
     return st;
 }
 
-static inline status run_named(int nspaces, const char *name, const char *options, uint64_t seed, int budget, struct trace *t)
+static inline status run_named(int nspaces, const char *name, const char *options, uint64_t seed, int budget,
+                               struct trace *t)
 {
     struct world w = open_world(nspaces);
     struct strategy *s = NULL;

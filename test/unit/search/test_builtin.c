@@ -151,12 +151,15 @@ static void test_random_on_a_huge_space(void **state)
     mem_free(text);
 }
 
-/* How many of 80 trials a strategy gives to k2, which takes `times` as long as k1; none, or all, of it is wrong but timed. */
+/* How many of 80 trials a strategy gives to k2, which takes `times` as long as k1; none, or all, of it is wrong but
+ * timed. */
 static int trials_of_slower(const char *name, double times, bool wrong)
 {
     static const char *const twins[] = {
-        "params = { { 'A', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'B', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'C', { 1, 2, 3, 4 } } }",
-        "params = { { 'D', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'E', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'F', { 1, 2, 3, 4 } } }",
+        "params = { { 'A', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'B', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'C', { 1, 2, 3, 4 } } "
+        "}",
+        "params = { { 'D', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'E', { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 'F', { 1, 2, 3, 4 } } "
+        "}",
     };
     struct problem *p = fixture_problem(twins, 2);
     struct space *spaces[2] = {fixture_space(p, 0), fixture_space(p, 1)};

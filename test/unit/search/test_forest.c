@@ -1,4 +1,5 @@
-/* An ensemble of trees: known functions, constants, one row, categories, failures; rows and candidates that come late. */
+/* An ensemble of trees: known functions, constants, one row, categories, failures; rows and candidates that come
+ * late. */
 #include "search/surrogates/forest.h"
 
 #include "base/mem.h"

@@ -95,9 +95,10 @@ static void test_points(void **state)
 
 static void test_products(void **state)
 {
-    static const char *const text =
-        "params = { { 'BN', { 1, 2, 4 } }, { 'TX', { 1, 8 } }, { 'BM', { 16, 64 } }, { 'BK', { 3, 5 }, when = 'BN > 1' },"
-        "{ 'TY', { 0, 8 } }, { 'block_size_x', { 4, 1 } }, { 'block_size_y', { 1, 4 } }, { 'block_size_w', { 1, 4 } } }";
+    static const char *const text = "params = { { 'BN', { 1, 2, 4 } }, { 'TX', { 1, 8 } }, { 'BM', { 16, 64 } }, { "
+                                    "'BK', { 3, 5 }, when = 'BN > 1' },"
+                                    "{ 'TY', { 0, 8 } }, { 'block_size_x', { 4, 1 } }, { 'block_size_y', { 1, 4 } }, { "
+                                    "'block_size_w', { 1, 4 } } }";
     struct problem *p = fixture_problem(&text, 1);
     struct space *s = fixture_space(p, 0);
     struct encoding *e = encoding_new(s);

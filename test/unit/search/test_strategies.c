@@ -9,7 +9,8 @@
 #include <time.h>
 
 enum { TRIALS = 1500, MODEL_TRIALS = 200, ATTEMPTS = 8 };
-static const double OWN_SECONDS = 1e-4, MODEL_SECONDS = 3e-3;   /* an evaluation in the mean, without and with a model */
+static const double OWN_SECONDS = 1e-4, MODEL_SECONDS = 3e-3;   /* an evaluation in the mean, without and with a
+                                                                   model */
 static const double WORK_SECONDS = 4.5e-3;
 static const char *const MODELS[] = {"forest", "gp", "portfolio", "transfer"};
 

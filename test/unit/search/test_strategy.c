@@ -176,7 +176,7 @@ static void test_options(void **state)
     assert_int_equal(run_named(1, "local", NULL, 1, 1, &t), LATHE_OK);
     assert_string_equal(t.options_text, "batch=8 first=true kind=hamming starts=4");
     mem_free(t.places);
-    assert_int_equal(run_named(1, "local", "kind=adjacent first=false batch=3 batch=4", 1, 1, &t), LATHE_OK);
+    assert_int_equal(run_named(1, "local", "kind=adjacent first=false batch=4", 1, 1, &t), LATHE_OK);
     assert_string_equal(t.options_text, "batch=4 first=false kind=adjacent starts=4");
     mem_free(t.places);
     static const char *const bad[][2] = {
@@ -187,6 +187,7 @@ static void test_options(void **state)
         {"first=yes", "true or false was expected, got 'yes'"},
         {"kind=", "one of hamming, adjacent was expected, got ''"},
         {"batch", "option 'batch': write NAME=VALUE"},
+        {"batch=3 first=false batch=4", "is given twice"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(run_named(1, "local", bad[i][0], 1, 1, &t), LATHE_USAGE);

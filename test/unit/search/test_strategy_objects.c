@@ -112,20 +112,21 @@ static void test_distance_and_repair(void **state)
 
 static void test_results(void **state)
 {
-    check_body(WRAP("assert(tune.best == nil)\n"
-                    "local first, best, failed, rounds\n"
-                    "for i = 1, space:size() do\n"
-                    "  local r = tune.evaluate(space:at(i))\n"
-                    "  assert(rawequal(r.config, space:at(i)))\n"
-                    "  if r.ok then assert(r.outcome == 'ok' and r.value > 0 and r.seconds == 0.2 and r.measured == r.value)\n"
-                    "  elseif r.outcome == 'inaccurate' then assert(r.value == nil and r.measured > 0) rounds = r\n"
-                    "  else assert(r.outcome == 'wrong' and r.value == nil and r.seconds == 0.1) failed = r\n"
-                    "    assert(r.measured == nil) end\n"
-                    "  if r:better_than(best) then best = r end\n"
-                    "  assert(not r:better_than(r))\n"
-                    "end\n"
-                    "assert(rounds and best.ok and rawequal(tune.best, best))\n"
-                    "assert(best:better_than(failed) and not failed:better_than(best) and best:better_than(nil))"));
+    check_body(
+        WRAP("assert(tune.best == nil)\n"
+             "local first, best, failed, rounds\n"
+             "for i = 1, space:size() do\n"
+             "  local r = tune.evaluate(space:at(i))\n"
+             "  assert(rawequal(r.config, space:at(i)))\n"
+             "  if r.ok then assert(r.outcome == 'ok' and r.value > 0 and r.seconds == 0.2 and r.measured == r.value)\n"
+             "  elseif r.outcome == 'inaccurate' then assert(r.value == nil and r.measured > 0) rounds = r\n"
+             "  else assert(r.outcome == 'wrong' and r.value == nil and r.seconds == 0.1) failed = r\n"
+             "    assert(r.measured == nil) end\n"
+             "  if r:better_than(best) then best = r end\n"
+             "  assert(not r:better_than(r))\n"
+             "end\n"
+             "assert(rounds and best.ok and rawequal(tune.best, best))\n"
+             "assert(best:better_than(failed) and not failed:better_than(best) and best:better_than(nil))"));
 }
 
 static void test_tables_may_be_proposed(void **state)

@@ -122,7 +122,8 @@ static void test_every_end(void **state)
 }
 
 /* Asks, and lets the loop stand still as if this process had been stopped. */
-static struct seen ask_and_stop(uv_loop_t *loop, struct child *c, const char *what, double seconds, double turns, double stopped)
+static struct seen ask_and_stop(uv_loop_t *loop, struct child *c, const char *what, double seconds, double turns,
+                                double stopped)
 {
     struct seen s = {0};
     struct err e = {0};

@@ -1,4 +1,5 @@
-/* test_measure.c: when sampling stops, what counts, and which times are refused: on a device whose clock the test sets. */
+/* test_measure.c: when sampling stops, what counts, and which times are refused: on a device whose clock the test
+ * sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,8 +59,14 @@ static struct result measure(const double *times, int n, const struct measure_op
     return r;
 }
 
-static const struct measure_options TRIAL = {.regime = REGIME_TRIAL, .min_samples = 5, .max_samples = 20, .max_seconds = 5,
-                                             .interval = 0.01, .unstable_above = 0.25, .incumbent_ms = NAN, .hopeless = 2};
+static const struct measure_options TRIAL = {.regime = REGIME_TRIAL,
+                                             .min_samples = 5,
+                                             .max_samples = 20,
+                                             .max_seconds = 5,
+                                             .interval = 0.01,
+                                             .unstable_above = 0.25,
+                                             .incumbent_ms = NAN,
+                                             .hopeless = 2};
 
 static void test_a_steady_kernel_stops_early(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_timing.c: batches, throttled samples and energy, on a device whose clock, throttle reasons and energy counter the
- * test sets. */
+/* test_timing.c: batches, throttled samples and energy, on a device whose clock, throttle reasons and energy counter
+ * the test sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,8 @@ static status fake_fill(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes,
     return LATHE_OK;
 }
 
-static status fake_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args, struct err *e)
+static status fake_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args,
+                          struct err *e)
 {
     if (gpu.recording && gpu.unrecordable) return err_set(e, LATHE_DEVICE, "this may not be recorded");
     if (gpu.recording) {
@@ -93,9 +94,16 @@ static double fake_energy(struct dev *d)
     return gpu.watts * 1000 * STEP * floor(clock_seconds() / STEP);
 }
 
-static struct dev_ops ops = {.kind = "fake", .fill = fake_fill, .launch = fake_launch, .sync = fake_sync, .mark = fake_mark,
-                             .elapsed_ms = fake_elapsed, .telemetry = fake_telemetry, .pulse = fake_pulse,
-                             .graph_end = fake_graph_end, .graph_launch = fake_graph_launch,
+static struct dev_ops ops = {.kind = "fake",
+                             .fill = fake_fill,
+                             .launch = fake_launch,
+                             .sync = fake_sync,
+                             .mark = fake_mark,
+                             .elapsed_ms = fake_elapsed,
+                             .telemetry = fake_telemetry,
+                             .pulse = fake_pulse,
+                             .graph_end = fake_graph_end,
+                             .graph_launch = fake_graph_launch,
                              .graph_free = fake_graph_free};
 
 static struct plan_step step = {.kind = STEP_LAUNCH};
@@ -118,9 +126,15 @@ static struct result measure(const struct measure_options *o)
     return r;
 }
 
-static const struct measure_options TRIAL = {.regime = REGIME_TRIAL, .min_samples = 5, .max_samples = 20, .max_seconds = 5,
-                                             .interval = 0.01, .incumbent_ms = NAN, .hopeless = 2,
-                                             .batch_below_ms = 0.02, .retakes = 4};
+static const struct measure_options TRIAL = {.regime = REGIME_TRIAL,
+                                             .min_samples = 5,
+                                             .max_samples = 20,
+                                             .max_seconds = 5,
+                                             .interval = 0.01,
+                                             .incumbent_ms = NAN,
+                                             .hopeless = 2,
+                                             .batch_below_ms = 0.02,
+                                             .retakes = 4};
 
 static int before_each(void **state)
 {
@@ -266,7 +280,8 @@ static void test_throttled_samples_do_not_count(void **state)
     assert_float_equal(s.median, 2, 0);
     assert_float_equal(s.high, 2, 0);
     samples_free(&s);
-    for (int i = 0; i < 8; i++) samples_add(&s, i < 5 ? 5 : 2, i < 5);      /* three that are not throttled are too few */
+    for (int i = 0; i < 8; i++) samples_add(&s, i < 5 ? 5 : 2, i < 5);      /* three that are not throttled are too
+                                                                               few */
     samples_summarise(&s);
     assert_float_equal(s.median, 5, 0);
     struct samples copy = {0};

@@ -33,8 +33,10 @@ static status check_path(const char *path, struct err *e)
                    : err_set(e, LATHE_USAGE, "%.300s: cannot open: %s", path, strerror(errno));
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
         return LATHE_OK;
-    return err_set(e, LATHE_USAGE, "%.300s: is no regular file\nSPEC is a .lua or .json file, a folder with a " SPEC_FILE
-                   ", or the name of one in a kernels directory", path);
+    return err_set(e, LATHE_USAGE,
+                   "%.300s: is no regular file\nSPEC is a .lua or .json file, a folder with a " SPEC_FILE
+                   ", or the name of one in a kernels directory",
+                   path);
 }
 
 static bool same_directory(const char *a, const char *b)
@@ -188,7 +190,8 @@ static status not_found(const char *name, const struct text_list *dirs, struct e
 {
     if (is_directory(name))
         return err_set(e, LATHE_USAGE,
-                       "%.300s: the folder has no " SPEC_FILE "\nSPEC is a .lua or .json file, a folder with a " SPEC_FILE
+                       "%.300s: the folder has no " SPEC_FILE
+                       "\nSPEC is a .lua or .json file, a folder with a " SPEC_FILE
                        ", or the name of one in a kernels directory",
                        name);
     const char *dot = strrchr(name, '.');

@@ -11,9 +11,9 @@ struct spec_place {
     char **include_dirs; /* where its sources' includes are looked for; ended by NULL */
 };
 
-/* name: a .lua or .json file, a folder with a spec.lua, or a name. NAME is NAME/spec.lua or NAME.lua in a kernels directory;
- * GROUP/NAME the same in a folder of it that has no spec.lua: in one that has, other files are parts of it. Kernels
- * directories, in this order: each of $LATHE_KERNELS (separated by colons), ./kernels, ../kernels and
+/* name: a .lua or .json file, a folder with a spec.lua, or a name. NAME is NAME/spec.lua or NAME.lua in a kernels
+ * directory; GROUP/NAME the same in a folder of it that has no spec.lua: in one that has, other files are parts of it.
+ * Kernels directories, in this order: each of $LATHE_KERNELS (separated by colons), ./kernels, ../kernels and
  * ../share/lathe/kernels as seen from the folder of `self` (this binary). LATHE_USAGE lists what there is. */
 status spec_find(const char *name, const char *self, struct spec_place *out, struct err *e);
 void spec_place_free(struct spec_place *place);

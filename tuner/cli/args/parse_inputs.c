@@ -80,8 +80,8 @@ status parse_objective(const char *text, enum objective *out, struct err *e)
     const char *near = o < 0 ? nearest_word(text, names, 2) : NULL;
     *out = (enum objective)(o < 0 ? 0 : o);
     return o >= 0 ? LATHE_OK
-                  : err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective%s%s%s\nexpected time or energy", text,
-                            near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
+                  : err_set(e, LATHE_USAGE, "--objective: '%.100s' is not an objective%s%s%s\nexpected time or energy",
+                            text, near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 status parse_delays(const char *text, enum delays *out, struct err *e)

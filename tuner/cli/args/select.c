@@ -117,9 +117,11 @@ static status only_recorded(const struct selection *s, struct query *q, const ch
     struct strbuf db = {0};
     select_db_option(&db, s->db);
     if (st == LATHE_OK && json_array_size(best))
-        st = err_set(e, LATHE_NOTHING, "nothing%s%.500s in %.300s was measured here: what there is was imported or "
-                                       "replayed, not verified\n`lathe best --campaign %lld%.300s` lists it", *wanted ? " for" : "",
-                     wanted, s->db, (long long)tree_int(json_array_get(best, 0), "campaign"), sb_str(&db));
+        st = err_set(e, LATHE_NOTHING,
+                     "nothing%s%.500s in %.300s was measured here: what there is was imported or "
+                     "replayed, not verified\n`lathe best --campaign %lld%.300s` lists it",
+                     *wanted ? " for" : "", wanted, s->db, (long long)tree_int(json_array_get(best, 0), "campaign"),
+                     sb_str(&db));
     sb_free(&db);
     json_decref(best);
     return st;

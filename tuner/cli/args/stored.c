@@ -22,10 +22,12 @@ status stored_open(const json_t *provenance, const char *what, struct stored *ou
     const json_t *trial = json_object_get(provenance, "trial");
     memset(out, 0, sizeof *out);
     if (what && !strcmp(tree_text(trial, "device_kind"), "imported"))
-        return err_set(e, LATHE_USAGE, "it was imported from another tuner, so its kernel's source is not known, and %s needs it\n"
-                                       "`lathe export --campaign %lld --format t4`, kernel-tuner or csv writes its campaign",
+        return err_set(e, LATHE_USAGE,
+                       "it was imported from another tuner, so its kernel's source is not known, and %s needs it\n"
+                       "`lathe export --campaign %lld --format t4`, kernel-tuner or csv writes its campaign",
                        what, (long long)tree_int(trial, "campaign"));
-    status s = problem_from_json(json_object_get(provenance, "spec"), tree_text(trial, "problem"), NULL, &out->problem, e);
+    status s =
+        problem_from_json(json_object_get(provenance, "spec"), tree_text(trial, "problem"), NULL, &out->problem, e);
     if (s == LATHE_OK && what)
         s = problem_needs_kernels(out->problem, what, e);
     bool space = s == LATHE_OK && out->problem->space_alone;

@@ -25,8 +25,8 @@ bool report_is_recorded(const json_t *trial);
 bool report_is_blind(const json_t *trial);
 
 /* best: array of trials, best first; baselines: array of trials or NULL, shown in the same columns below. Columns for
- * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them; `common` says above the
- * table what they share, and below it whether any is blind. */
+ * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them; `common` says above
+ * the table what they share, and below it whether any is blind. */
 void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
 
 /* report_devices.c: nothing for a campaign on one device; else how many trials each had, and what its final measured of
@@ -47,11 +47,11 @@ void report_drift(struct strbuf *b, const json_t *campaign);
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns);
 /* Trials in the order proposed, the last ones of `total`; reasons are one line of at most 100. */
 void report_trials(struct strbuf *b, const json_t *trials, int64_t total, int columns);
-/* report_history.c: a line on how the best fell (`falls` of query_campaign_last) over `total` trials, with bars where utf8
- * says so; nothing of fewer than 10, nor of a campaign for energy. */
+/* report_history.c: a line on how the best fell (`falls` of query_campaign_last) over `total` trials, with bars where
+ * utf8 says so; nothing of fewer than 10, nor of a campaign for energy. */
 void report_history(struct strbuf *b, const json_t *falls, int64_t total, bool utf8);
-/* report_csv.c: an array of objects with a header line: objects in them by their keys (seconds_compile), a size, tolerance or
- * configuration as NAME=VALUE pairs in one cell; lists are left out. */
+/* report_csv.c: an array of objects with a header line: objects in them by their keys (seconds_compile), a size,
+ * tolerance or configuration as NAME=VALUE pairs in one cell; lists are left out. */
 void report_csv(struct strbuf *b, const json_t *rows);
 /* The same to standard output. */
 status report_csv_out(const json_t *rows, struct err *e);

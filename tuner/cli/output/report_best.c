@@ -144,8 +144,8 @@ bool report_is_blind(const json_t *trial)
 {
     const char *outcome = tree_text(trial, "outcome");
     bool verified = !strcmp(outcome, "ok") || !strcmp(outcome, "inaccurate");
-    return verified && !report_is_recorded(trial) && inputs_plain((enum inputs)inputs_parse(tree_text(trial, "inputs"))) &&
-           isnan(tree_number(trial, "error"));
+    return verified && !report_is_recorded(trial) &&
+           inputs_plain((enum inputs)inputs_parse(tree_text(trial, "inputs"))) && isnan(tree_number(trial, "error"));
 }
 
 static void blind_line(struct strbuf *b, const json_t *best)
@@ -218,8 +218,10 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
         table_print(t, b);
     table_free(t);
     if (l.operator)
-        sb_add(b, "\nwarning: one name stands for several problems: where 'operator' differs, tensors, scalars, reference or "
-                  "epilogue do, and times do not compare; --campaign lists one\n");
+        sb_add(
+            b,
+            "\nwarning: one name stands for several problems: where 'operator' differs, tensors, scalars, reference or "
+            "epilogue do, and times do not compare; --campaign lists one\n");
     if (common)
         blind_line(b, best);
 }

@@ -1,4 +1,5 @@
-/* report_cells.h: what the tables of report.h have in their cells. Rows are objects of the queries' JSON (docs/json.md). */
+/* report_cells.h: what the tables of report.h have in their cells. Rows are objects of the queries' JSON
+ * (docs/json.md). */
 #ifndef LATHE_CLI_REPORT_CELLS_H
 #define LATHE_CLI_REPORT_CELLS_H
 

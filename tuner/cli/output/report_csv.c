@@ -12,7 +12,8 @@ static bool is_pairs(const char *key)
 }
 
 /* Calls f for each cell that a row has: its key, and the key within it (or ""). Lists are left out. */
-static void each_cell(const json_t *row, void (*f)(void *ctx, const char *key, const char *sub, const json_t *value), void *ctx)
+static void each_cell(const json_t *row, void (*f)(void *ctx, const char *key, const char *sub, const json_t *value),
+                      void *ctx)
 {
     const char *key, *sub;
     json_t *value, *inner;
@@ -24,7 +25,8 @@ static void each_cell(const json_t *row, void (*f)(void *ctx, const char *key, c
             f(ctx, key, "", value);
             continue;
         }
-        json_object_foreach(value, sub, inner) if (!json_is_object(inner) && !json_is_array(inner)) f(ctx, key, sub, inner);
+        json_object_foreach(value, sub, inner) if (!json_is_object(inner) && !json_is_array(inner))
+            f(ctx, key, sub, inner);
     }
 }
 
@@ -90,5 +92,6 @@ status report_csv_out(const json_t *rows, struct err *e)
 
 status report_one_form(const char *command, bool json, bool csv, struct err *e)
 {
-    return json && csv ? err_set(e, LATHE_USAGE, "%s: --csv and --json exclude each other\ngive one of them", command) : LATHE_OK;
+    return json && csv ? err_set(e, LATHE_USAGE, "%s: --csv and --json exclude each other\ngive one of them", command)
+                       : LATHE_OK;
 }

@@ -28,8 +28,8 @@ void report_pace(struct strbuf *b, const json_t *campaign)
     phase(b, phases, "final", "final");
     sb_add(b, "\n");
     if (!isnan(tree_number(pace, "throttled")))
-        sb_addf(b, "%lld of %lld samples were taken while the clock was held down\n", (long long)tree_int(pace, "throttled"),
-                (long long)tree_int(pace, "samples"));
+        sb_addf(b, "%lld of %lld samples were taken while the clock was held down\n",
+                (long long)tree_int(pace, "throttled"), (long long)tree_int(pace, "samples"));
     struct table *t = table_new();
     table_column(t, "stage", TABLE_LEFT, 0);
     table_column(t, "seconds", TABLE_RIGHT, 0);

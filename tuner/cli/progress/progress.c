@@ -1,7 +1,7 @@
 /* progress.c: the events of a campaign as lines.
  *
- * Invariant: whenever a whole line is printed, the live block (progress_live.c) is not on the screen. Only these two let
- * control characters reach stderr, and only when `live`. */
+ * Invariant: whenever a whole line is printed, the live block (progress_live.c) is not on the screen. Only these two
+ * let control characters reach stderr, and only when `live`. */
 #include "cli/progress/progress.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /* progress.h: what a running campaign shows on stderr.
  *
- * On a terminal: lines for what happens (a baseline, a new best, the first failure of each kind) and below them a live block
- * of three or four lines, redrawn at most five times a second; on one of less than eight rows only its first line. Elsewhere:
- * the same lines, and one with the counts every ten seconds; never a control character. */
+ * On a terminal: lines for what happens (a baseline, a new best, the first failure of each kind) and below them a live
+ * block of three or four lines, redrawn at most five times a second; on one of less than eight rows only its first
+ * line. Elsewhere: the same lines, and one with the counts every ten seconds; never a control character. */
 #ifndef LATHE_CLI_PROGRESS_H
 #define LATHE_CLI_PROGRESS_H
 

@@ -1,5 +1,5 @@
-/* progress_live.c: the block at the bottom of a terminal while a campaign runs: how far it is, the best so far against the
- * baseline, trials by outcome, and the GPU's clock, power and temperature where they are known.
+/* progress_live.c: the block at the bottom of a terminal while a campaign runs: how far it is, the best so far against
+ * the baseline, trials by outcome, and the GPU's clock, power and temperature where they are known.
  *
  * Invariant: between two calls the cursor is behind the last of lines_open lines, which are the last on the screen. */
 #include "console/output.h"
@@ -144,7 +144,8 @@ void progress_draw(struct progress *p, const struct campaign_progress *c)
         struct strbuf cut = {0};
         bool paint = p->colour && *shade[i] && (i != 1 || !isnan(c->best_ms));
         text_cut(&cut, sb_str(&lines[i]), p->columns > 20 ? p->columns - 1 : 20);
-        fprintf(p->out, "%s\r%s%s%s\033[K", drawn ? "\n" : "", paint ? shade[i] : "", sb_str(&cut), paint ? "\033[0m" : "");
+        fprintf(p->out, "%s\r%s%s%s\033[K", drawn ? "\n" : "", paint ? shade[i] : "", sb_str(&cut),
+                paint ? "\033[0m" : "");
         sb_free(&cut);
         drawn++;
     }

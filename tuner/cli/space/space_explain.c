@@ -1,5 +1,6 @@
 /* space_explain.c: `lathe space --explain`. A whole configuration needs no space, only the kernel's rules and the
- * target's limits. Of a part of one, the space in which the given parameters have their one value says what is valid. */
+ * target's limits. Of a part of one, the space in which the given parameters have their one value says what is
+ * valid. */
 #include "base/mem.h"
 #include "console/output.h"
 #include "cli/space/space_view.h"

@@ -1,5 +1,5 @@
-/* tune_events.h: `lathe tune --json`: what happens in a campaign as one JSON object a line on stdout, for other programs
- * (docs/json.md). */
+/* tune_events.h: `lathe tune --json`: what happens in a campaign as one JSON object a line on stdout, for other
+ * programs (docs/json.md). */
 #ifndef LATHE_CLI_TUNE_EVENTS_H
 #define LATHE_CLI_TUNE_EVENTS_H
 

@@ -1,12 +1,13 @@
-/* choices.h: configurations of kernels/linear that were tuned at two sizes and on three devices, and which of them serves where:
- * for the export in C and for liblathe alike (docs/export.md). */
+/* choices.h: configurations of kernels/linear that were tuned at two sizes and on three devices, and which of them
+ * serves where: for the export in C and for liblathe alike (docs/export.md). */
 #ifndef FAKE_CHOICES_H
 #define FAKE_CHOICES_H
 
 #include "exported.h"
 
-#define TILE(bm, bn) "TRANSPOSED=false BM=" bm " BN=" bn " TM=4 TN=4 LANES_M=8 BK=8 UNROLL=8 FRAGMENTS=1 LAYOUT=transposed " \
-                     "FILL=register STAGES=1 VEC=4 SPLIT_K=1 SCHEDULE=tiles MIN_BLOCKS=1 STORE=direct GROUP=1"
+#define TILE(bm, bn) "TRANSPOSED=false BM=" bm " BN=" bn " TM=4 TN=4 LANES_M=8 BK=8 UNROLL=8 FRAGMENTS=1 "             \
+                     "LAYOUT=transposed FILL=register STAGES=1 VEC=4 SPLIT_K=1 SCHEDULE=tiles MIN_BLOCKS=1 "           \
+                     "STORE=direct GROUP=1"
 
 static const struct tuned {
     const char *arch, *config, *cubin, *ptx;

@@ -18,7 +18,12 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device)
     snprintf(name, (size_t)size, "%s", fake_device.name);
     return CUDA_SUCCESS;
 }
-CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) { (void)device; *bytes = (size_t)fake_device.limit[10]; return CUDA_SUCCESS; }
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    *bytes = (size_t)fake_device.limit[10];
+    return CUDA_SUCCESS;
+}
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
@@ -92,10 +97,12 @@ struct fake_map {
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                 const cuuint64_t *extents, const cuuint64_t *strides, const cuuint32_t *box,
-                                const cuuint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+                                const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
+                                CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                CUtensorMapFloatOOBfill fill)
 {
-    struct fake_map map = {(uintptr_t)address, {0}, {0}, 1, (unsigned)type, rank, (unsigned)swizzle, (unsigned)promotion, {0}};
+    struct fake_map map = {(uintptr_t)address,  {0}, {0}, 1, (unsigned)type, rank, (unsigned)swizzle,
+                           (unsigned)promotion, {0}};
     (void)interleave, (void)fill, (void)element_strides;
     for (unsigned i = 0; i < rank; i++) {
         map.extents[i] = extents[i], map.box[i] = box[i];
@@ -112,7 +119,8 @@ static void put_map(const void *memory)
     memcpy(&map, memory, sizeof map);
     printf(" map(");
     if (map.made) printf("%llx type %u swizzle %u l2 %u", map.at, map.type, map.swizzle, map.l2);
-    for (unsigned i = 0; map.made && i < map.rank; i++) printf(" %llu:%llu/%u", map.extents[i], map.strides[i], map.box[i]);
+    for (unsigned i = 0; map.made && i < map.rank; i++)
+        printf(" %llu:%llu/%u", map.extents[i], map.strides[i], map.box[i]);
     printf(")");
 }
 
@@ -164,9 +172,10 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **a
             programmatic = a->value.programmaticStreamSerializationAllowed;
         if (a->id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) window = a;
     }
-    printf("launch %s grid %u %u %u block %u %u %u cluster %u %u %u shared %u%s%s", function->name, c->gridDimX, c->gridDimY,
-           c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ, cluster[0], cluster[1], cluster[2], c->sharedMemBytes,
-           c->sharedMemBytes <= (unsigned)function->shared ? "" : " (not allowed)", programmatic ? " programmatic" : "");
+    printf("launch %s grid %u %u %u block %u %u %u cluster %u %u %u shared %u%s%s", function->name, c->gridDimX,
+           c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ, cluster[0], cluster[1], cluster[2],
+           c->sharedMemBytes, c->sharedMemBytes <= (unsigned)function->shared ? "" : " (not allowed)",
+           programmatic ? " programmatic" : "");
     if (window)
         printf(" window %llx %zu %a %d %d", (unsigned long long)(uintptr_t)window->value.accessPolicyWindow.base_ptr,
                window->value.accessPolicyWindow.num_bytes, (double)window->value.accessPolicyWindow.hitRatio,

@@ -23,8 +23,9 @@ static inline char *run_c(const struct strbuf *header, const struct strbuf *sour
     put_file("w.h", sb_str(header));
     put_file("w.c", sb_str(source));
     put_file("main.c", sb_str(main_text));
-    char *command = mem_printf("${CC:-cc} %s -Itest/unit/cli/driver -I%s %s/w.c %s/main.c test/unit/cli/driver/driver.c -o %s/w 2>&1 && %s/w",
-                               flags, program_dir, program_dir, program_dir, program_dir, program_dir);
+    char *command = mem_printf(
+        "${CC:-cc} %s -Itest/unit/cli/driver -I%s %s/w.c %s/main.c test/unit/cli/driver/driver.c -o %s/w 2>&1 && %s/w",
+        flags, program_dir, program_dir, program_dir, program_dir, program_dir);
     FILE *f = popen(command, "r");
     assert_non_null(f);
     for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
@@ -108,7 +109,8 @@ static inline void add_head(struct strbuf *b)
 
 static inline void choose_sizes(const struct problem *p, struct rng *r, struct sizes *out)
 {
-    static const int64_t some[] = {1, 3, 8, 60, 64, 100, 128, 129, 512, 1000, 1024, 2048, 4096, 8200, 32768, 100000, 2147483647};
+    static const int64_t some[] = {1,    3,    8,    60,   64,   100,   128,    129,       512,
+                                   1000, 1024, 2048, 4096, 8200, 32768, 100000, 2147483647};
     out->n = MOST_SIZES;
     for (int i = 0; i < out->n; i++)
         for (int d = 0; d < p->ndims; d++)

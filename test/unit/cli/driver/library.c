@@ -1,5 +1,5 @@
-/* library.c: driver.c as a libcuda.so.1 of its own, for what opens the driver at run time: what it is told goes through struct
- * fake_library, and it has contexts, of which each thread has one current. */
+/* library.c: driver.c as a libcuda.so.1 of its own, for what opens the driver at run time: what it is told goes through
+ * struct fake_library, and it has contexts, of which each thread has one current. */
 #include "library.h"
 
 #include <pthread.h>
@@ -37,14 +37,28 @@ static CUresult entered(const char *function)
 }
 #define ENTER(name) do { CUresult fail_ = entered(#name); if (fail_ != CUDA_SUCCESS) return fail_; } while (0)
 
-CUresult cuGetErrorName(CUresult error, const char **text) { (void)error; *text = "CUDA_ERROR_FAKE"; return CUDA_SUCCESS; }
-CUresult cuGetErrorString(CUresult error, const char **text) { (void)error; *text = "as was asked"; return CUDA_SUCCESS; }
+CUresult cuGetErrorName(CUresult error, const char **text)
+{
+    (void)error;
+    *text = "CUDA_ERROR_FAKE";
+    return CUDA_SUCCESS;
+}
+CUresult cuGetErrorString(CUresult error, const char **text)
+{
+    (void)error;
+    *text = "as was asked";
+    return CUDA_SUCCESS;
+}
 CUresult cuCtxSetCurrent(CUcontext context) { contexts[top] = context; return CUDA_SUCCESS; }
 CUresult cuCtxGetCurrent(void **context) { ENTER(cuCtxGetCurrent); *context = contexts[top]; return CUDA_SUCCESS; }
 CUresult cuCtxPushCurrent_v2(void *context) { contexts[++top] = context; return CUDA_SUCCESS; }
 CUresult cuCtxPopCurrent_v2(void **context) { *context = contexts[top--]; return CUDA_SUCCESS; }
 /* A context is the address of its number. */
-CUresult cuCtxGetId(void *context, unsigned long long *id) { *id = *(unsigned long long *)context; return CUDA_SUCCESS; }
+CUresult cuCtxGetId(void *context, unsigned long long *id)
+{
+    *id = *(unsigned long long *)context;
+    return CUDA_SUCCESS;
+}
 
 /* A module that is never unloaded, since its context is gone, is no leak of the fake's. */
 CUmodule fake_loaded[4096];

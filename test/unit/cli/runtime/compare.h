@@ -6,8 +6,8 @@
 #include "program.h"
 #include "search/space/space.h"
 
-typedef char *says_fn(const struct problem *p, const struct kernel *k, const struct target *t, const config_choice *choice,
-                      const struct sizes *sizes);
+typedef char *says_fn(const struct problem *p, const struct kernel *k, const struct target *t,
+                      const config_choice *choice, const struct sizes *sizes);
 
 /* Random configurations of each kernel that --format c serves, each at sizes of its own: says what the plan has? */
 static inline void compare_kernels(const char *path, int configurations, uint64_t seed, says_fn *says)

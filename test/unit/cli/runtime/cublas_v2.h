@@ -16,10 +16,10 @@ inline cublasStatus_t cublasCreate(cublasHandle_t *out) { return *out = &stub_ha
 inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
 
 // As the row-major product that it is: C[n, m] = op(B)^T op(A)^T in the order of the arguments.
-inline cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t trans_b, cublasOperation_t trans_a, int n, int m, int k,
-                                   const void *, const void *b, cudaDataType_t b_type, int ldb, const void *a,
-                                   cudaDataType_t a_type, int lda, const void *, void *c, cudaDataType_t c_type, int ldc,
-                                   cublasComputeType_t compute, cublasGemmAlgo_t)
+inline cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t trans_b, cublasOperation_t trans_a, int n, int m,
+                                   int k, const void *, const void *b, cudaDataType_t b_type, int ldb, const void *a,
+                                   cudaDataType_t a_type, int lda, const void *, void *c, cudaDataType_t c_type,
+                                   int ldc, cublasComputeType_t compute, cublasGemmAlgo_t)
 {
     printf("gemm %d %d %d, %zx %d of %d:%d, %zx %d of %d:%d, %zx %d:%d, %d\n", m, n, k, (size_t)a, trans_a, a_type, lda,
            (size_t)b, trans_b, b_type, ldb, (size_t)c, c_type, ldc, compute);

@@ -1,6 +1,7 @@
-// cuda_runtime.h: a CUDA runtime, driver and cuBLAS that run nothing: each writes what it is asked to standard output, a
-// line a call, so that the launcher of an exported file, compiled as plain C++ against them, says what it would do.
-// test_export_plan.c writes the same lines from the plan. With -DSTUB_REFUSES it refuses to set memory. The program that includes this defines stub_name.
+// cuda_runtime.h: a CUDA runtime, driver and cuBLAS that run nothing: each writes what it is asked to standard output,
+// a line a call, so that the launcher of an exported file, compiled as plain C++ against them, says what it would do.
+// test_export_plan.c writes the same lines from the plan. With -DSTUB_REFUSES it refuses to set memory. The program
+// that includes this defines stub_name.
 #ifndef STUB_CUDA_RUNTIME
 #define STUB_CUDA_RUNTIME
 
@@ -18,8 +19,13 @@
 #define __grid_constant__
 #define CUDART_VERSION 13000
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorInitializationError = 3, cudaErrorNotSupported = 801,
-                   cudaErrorUnknown = 999 };
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorInitializationError = 3,
+    cudaErrorNotSupported = 801,
+    cudaErrorUnknown = 999
+};
 typedef struct stub_stream *cudaStream_t;
 struct dim3 {
     unsigned x, y, z;
@@ -63,7 +69,12 @@ struct cudaLaunchAttribute {
     struct {    // a union in CUDA: here what is not set is zeros
         struct { unsigned x, y, z; } clusterDim;
         int programmaticStreamSerializationAllowed;
-        struct { void *base_ptr; size_t num_bytes; float hitRatio; cudaAccessProperty hitProp, missProp; } accessPolicyWindow;
+        struct {
+            void *base_ptr;
+            size_t num_bytes;
+            float hitRatio;
+            cudaAccessProperty hitProp, missProp;
+        } accessPolicyWindow;
     } val;
 };
 struct cudaLaunchConfig_t {

@@ -1,6 +1,6 @@
-/* program.h: an exported launcher compiled against the runtime beside this file (cuda_runtime.h), and run: what it would
- * launch at some sizes; and the same from the plan. The kernels themselves are left out: functions of their names take
- * what the plan passes. nvcc, elsewhere, shows that this is what they take. */
+/* program.h: an exported launcher compiled against the runtime beside this file (cuda_runtime.h), and run: what it
+ * would launch at some sizes; and the same from the plan. The kernels themselves are left out: functions of their names
+ * take what the plan passes. nvcc, elsewhere, shows that this is what they take. */
 #ifndef LATHE_TEST_PROGRAM_H
 #define LATHE_TEST_PROGRAM_H
 
@@ -118,9 +118,10 @@ static inline void add_putters(struct strbuf *b, const struct problem *p)
     epilogue_fields(p, &fields, &n);
     sb_add(b, "inline void stub_put(const LatheEpilogue &e)\n{\n    printf(\" {\");\n");
     for (int i = 0; i < n; i++) {
-        const char *const names[] = {[FIELD_TENSOR] = p->tensors[fields[i].kind == FIELD_TENSOR ? fields[i].index : 0].name,
-                                     [FIELD_DIM] = p->dims[fields[i].kind == FIELD_DIM ? fields[i].index : 0].name,
-                                     [FIELD_SCALAR] = fields[i].kind == FIELD_SCALAR ? p->scalars[fields[i].index].name : ""};
+        const char *const names[] = {
+            [FIELD_TENSOR] = p->tensors[fields[i].kind == FIELD_TENSOR ? fields[i].index : 0].name,
+            [FIELD_DIM] = p->dims[fields[i].kind == FIELD_DIM ? fields[i].index : 0].name,
+            [FIELD_SCALAR] = fields[i].kind == FIELD_SCALAR ? p->scalars[fields[i].index].name : ""};
         sb_addf(b, "    stub_put(e.%s);\n", names[fields[i].kind]);
     }
     sb_add(b, "    printf(\" }\");\n}\n#ifdef STUB_CUDA\n"
@@ -162,9 +163,10 @@ static inline char *program_run(const char *text, const char *options, bool *com
 {
     struct strbuf said = {0};
     char *source = path_join(program_dir, "w.cpp");
-    char *command = mem_printf("${CXX:-c++} -std=c++17 -O0 -Wall -Wextra -Wno-unused -Wno-unknown-pragmas -Wno-psabi -Werror "
-                               "-Itest/unit/cli/runtime %s -o %s/w %s/w.cpp 2>&1 && echo compiled && %s/w",
-                               options, program_dir, program_dir, program_dir);
+    char *command =
+        mem_printf("${CXX:-c++} -std=c++17 -O0 -Wall -Wextra -Wno-unused -Wno-unknown-pragmas -Wno-psabi -Werror "
+                   "-Itest/unit/cli/runtime %s -o %s/w %s/w.cpp 2>&1 && echo compiled && %s/w",
+                   options, program_dir, program_dir, program_dir);
     char part[4096];
     assert_int_equal(file_write_atomic(source, text, strlen(text), NULL), LATHE_OK);
     FILE *f = popen(command, "r");
@@ -181,8 +183,8 @@ static inline char *program_run(const char *text, const char *options, bool *com
 }
 
 /* The exported file. target: whose configuration it is. */
-static inline void add_export(struct strbuf *text, const struct problem *p, const struct kernel *k, const struct target *t,
-                              const config_choice *choice)
+static inline void add_export(struct strbuf *text, const struct problem *p, const struct kernel *k,
+                              const struct target *t, const config_choice *choice)
 {
     struct err e = {0};
     json_t *provenance = json_object();
@@ -195,7 +197,8 @@ static inline void add_export(struct strbuf *text, const struct problem *p, cons
 /* What the exported file needs of the program that includes the runtime. */
 static inline void add_support(struct strbuf *text, const struct problem *p, const struct kernel *k)
 {
-    sb_addf(text, "namespace lathe_%s_code {\nusing ::stub_put;\n", p->name);      /* where the export's own types are */
+    /* where the export's own types are */
+    sb_addf(text, "namespace lathe_%s_code {\nusing ::stub_put;\n", p->name);
     add_putters(text, p);
     sb_addf(text, "}\nusing namespace lathe_%s_code;\n", p->name);
     add_names(text, k);
@@ -269,13 +272,13 @@ static inline void say_arg(struct strbuf *b, const struct plan *plan, const stru
 
 static inline void say_launch(struct strbuf *b, const struct plan *plan, const struct plan_step *s)
 {
-    sb_addf(b, "launch %s grid %u %u %u block %u %u %u cluster %u %u %u shared %u%s", s->function, s->grid[0], s->grid[1],
-            s->grid[2], s->block[0], s->block[1], s->block[2], s->cluster[0], s->cluster[1], s->cluster[2], s->shared,
-            s->programmatic ? " programmatic" : "");
+    sb_addf(b, "launch %s grid %u %u %u block %u %u %u cluster %u %u %u shared %u%s", s->function, s->grid[0],
+            s->grid[1], s->grid[2], s->block[0], s->block[1], s->block[2], s->cluster[0], s->cluster[1], s->cluster[2],
+            s->shared, s->programmatic ? " programmatic" : "");
     if (s->window.on) {
         long long bytes = (long long)plan_buffer_bytes(&plan->buffers[s->window.buffer]);
-        sb_addf(b, " window %llx %lld %a %d %d", buffer_at(plan, s->window.buffer), bytes < INT32_MAX ? bytes : INT32_MAX,
-                (double)(float)s->window.ratio, s->window.hit, s->window.miss);
+        sb_addf(b, " window %llx %lld %a %d %d", buffer_at(plan, s->window.buffer),
+                bytes < INT32_MAX ? bytes : INT32_MAX, (double)(float)s->window.ratio, s->window.hit, s->window.miss);
     }
     for (int i = 0; i < s->nargs; i++)
         say_arg(b, plan, &s->args[i]);
@@ -285,7 +288,8 @@ static inline void say_launch(struct strbuf *b, const struct plan *plan, const s
 static inline void say_gemm(struct strbuf *b, const struct plan *plan, const struct plan_step *s)
 {
     static const int types[DTYPE_COUNT] = {[DTYPE_f32] = 0, [DTYPE_f64] = 1, [DTYPE_f16] = 2, [DTYPE_bf16] = 14};
-    static const int computes[] = {[GEMM_F32] = 68, [GEMM_F64] = 70, [GEMM_F16] = 74, [GEMM_BF16] = 75, [GEMM_TF32] = 77};
+    static const int computes[] = {
+        [GEMM_F32] = 68, [GEMM_F64] = 70, [GEMM_F16] = 74, [GEMM_BF16] = 75, [GEMM_TF32] = 77};
     int from = types[plan->buffers[s->a].dtype];
     sb_addf(b, "gemm %lld %lld %lld, %llx %d of %d:%lld, %llx %d of %d:%lld, %llx %d:%lld, %d\n", (long long)s->m,
             (long long)s->n, (long long)s->k, buffer_at(plan, s->a), s->trans_a, from,
@@ -295,7 +299,8 @@ static inline void say_gemm(struct strbuf *b, const struct plan *plan, const str
 }
 
 /* The lines of one call; false where the configuration refuses. slots are complete. */
-static inline bool plan_says(struct strbuf *b, const struct problem *p, const struct kernel *k, const struct value *slots)
+static inline bool plan_says(struct strbuf *b, const struct problem *p, const struct kernel *k,
+                             const struct value *slots)
 {
     struct plan plan;
     struct err ignored = {0};
@@ -311,7 +316,8 @@ static inline bool plan_says(struct strbuf *b, const struct problem *p, const st
     }
     for (int i = plan.ntensors; i < plan.nbuffers; i++)
         if (plan.buffers[i].zero != ZERO_NEVER && plan.buffers[i].count)
-            sb_addf(b, "set %llx to 0, %lld bytes\n", buffer_at(&plan, i), (long long)plan_buffer_bytes(&plan.buffers[i]));
+            sb_addf(b, "set %llx to 0, %lld bytes\n", buffer_at(&plan, i),
+                    (long long)plan_buffer_bytes(&plan.buffers[i]));
     for (int i = 0; i < plan.nsteps; i++)
         if (plan.steps[i].kind == STEP_LAUNCH)
             say_launch(b, &plan, &plan.steps[i]);
@@ -359,7 +365,8 @@ static inline char *plans_say(struct problem *p, const struct kernel *k, const s
 }
 
 /* Fails with the first line that differs, and the size that it is of. */
-static inline void same_text(const char *got, const char *wanted, const char *what, const struct sizes *sizes, int ndims)
+static inline void same_text(const char *got, const char *wanted, const char *what, const struct sizes *sizes,
+                             int ndims)
 {
     size_t n = 0, line = 0;
     int size = 0;
