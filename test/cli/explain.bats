@@ -100,3 +100,15 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     sqlite3 h200.db "UPDATE trial SET score_ms = NULL"
     fails 1 "no verified configuration" lathe explain --db h200.db
 }
+
+@test "what nobody tells is not known: no registers or spills on the host, nothing of what did not compile" {
+    lathe tune tiny --device host --kernel plain --strategy exhaustive --trials 3 --top 0 --db h.db -q >/dev/null
+    [ "$(sqlite3 h.db "SELECT count(*) FROM trial WHERE registers NOTNULL OR local_bytes NOTNULL OR shared_static NOTNULL")" = 0 ]
+    [ "$(sqlite3 h.db "SELECT count(*) FROM trial WHERE outcome = 'compile' AND shared_dynamic NOTNULL")" = 0 ]
+    id=$(sqlite3 h.db "SELECT min(id) FROM trial WHERE outcome = 'compile'")
+    lathe explain "$id" --db h.db >said
+    not grep -q spilled said
+    # a compiler's message ends its line, and the next part stands one line below
+    [ "$(sed -n 4p said)" = "" ]
+    [ "$(sed -n 5p said)" = ceilings ]
+}

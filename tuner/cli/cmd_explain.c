@@ -40,13 +40,21 @@ static const char *limit_text(const char *name)
 static void print_trial(struct strbuf *b, const json_t *trial)
 {
     double cold = tree_number(trial, "cold_ms"), ms = isnan(cold) ? tree_number(trial, "time_ms") : cold;
-    sb_addf(b, "trial %lld of campaign %lld: %s, %s on %s\n  ", (long long)tree_int(trial, "id"),
+    sb_addf(b, "trial %lld of campaign %lld: %s, %s on %s\n", (long long)tree_int(trial, "id"),
             (long long)tree_int(trial, "campaign"), tree_text(trial, "kernel"), tree_text(trial, "problem"),
             tree_text(trial, "device"));
-    report_configuration(b, json_object_get(trial, "configuration"));
-    sb_addf(b, "\n  %s", tree_text(trial, "outcome"));
-    if (*tree_text(trial, "reason"))
-        sb_addf(b, ": %s", tree_text(trial, "reason"));
+    const char *reason = tree_text(trial, "reason");
+    if (json_object_size(json_object_get(trial, "configuration"))) {
+        sb_add(b, "  ");
+        report_configuration(b, json_object_get(trial, "configuration"));
+        sb_add(b, "\n");
+    }
+    sb_addf(b, "  %s", tree_text(trial, "outcome"));
+    int len = (int)strlen(reason); /* a compiler's message ends its line */
+    while (len > 0 && (reason[len - 1] == '\n' || reason[len - 1] == ' '))
+        len--;
+    if (len)
+        sb_addf(b, ": %.*s", len, reason);
     if (!isnan(ms))
         sb_addf(b, ", %.4g ms%s", ms, isnan(cold) ? "" : " cold");
     if (!isnan(tree_number(trial, "speedup")))

@@ -40,6 +40,7 @@ int objective_parse(const char *name)
 void result_init(struct result *r)
 {
     *r = (struct result){.outcome = OUTCOME_skipped, .time_ms = NAN};
+    r->resources = (struct resources){.local_bytes = -1, .shared_static = -1, .shared_dynamic = -1};
     r->stage.total = r->stage.strategy = r->stage.store = r->stage.device = NAN;
     r->samples.median = r->samples.low = r->samples.high = r->samples.energy_mj = NAN;
     r->verification.max_abs = r->verification.max_rel = r->verification.frobenius = NAN;
@@ -208,9 +209,9 @@ static void read_verification(struct record *r, struct verification *v)
 static void read_resources(struct record *r, struct resources *s)
 {
     record_int32(r, "registers", 0, INT_MAX, &s->registers);
-    record_int32(r, "local_bytes", 0, INT_MAX, &s->local_bytes);
-    record_int32(r, "shared_static", 0, INT_MAX, &s->shared_static);
-    record_int32(r, "shared_dynamic", 0, INT_MAX, &s->shared_dynamic);
+    record_int32(r, "local_bytes", -1, INT_MAX, &s->local_bytes);
+    record_int32(r, "shared_static", -1, INT_MAX, &s->shared_static);
+    record_int32(r, "shared_dynamic", -1, INT_MAX, &s->shared_dynamic);
     record_double(r, "occupancy", &s->occupancy);
 }
 

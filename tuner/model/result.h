@@ -85,7 +85,7 @@ struct result {
     struct stage_seconds stage;
 };
 
-void result_init(struct result *r);                 /* NaNs, zeroes, outcome skipped */
+void result_init(struct result *r);                 /* NaNs, zeroes, sizes not known, outcome skipped */
 void result_free(struct result *r);                 /* the samples */
 json_t *result_to_json(const struct result *r);     /* new reference; the protocol's form */
 status result_from_json(const json_t *j, struct result *r, struct err *e);

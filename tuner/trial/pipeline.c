@@ -219,7 +219,7 @@ status pipeline_run(struct pipeline *p, struct err *e)
 
 status pipeline_resources(struct pipeline *p, struct resources *out, struct err *e)
 {
-    memset(out, 0, sizeof *out);
+    *out = (struct resources){.local_bytes = -1, .shared_static = -1, .shared_dynamic = -1};
     bool any = false;
     for (int i = 0; i < p->plan->nsteps; i++) {
         const struct plan_step *step = &p->plan->steps[i];
