@@ -106,6 +106,7 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     [ "$(sqlite3 h.db "SELECT count(*) FROM trial WHERE registers NOTNULL OR local_bytes NOTNULL OR shared_static NOTNULL")" = 0 ]
     [ "$(sqlite3 h.db "SELECT count(*) FROM trial WHERE outcome = 'compile' AND shared_dynamic NOTNULL")" = 0 ]
     id=$(sqlite3 h.db "SELECT min(id) FROM trial WHERE outcome = 'compile'")
+    [ "$(sqlite3 h.db "SELECT reason NOT LIKE '%' || char(10) FROM trial WHERE id = $id")" = 1 ]
     lathe explain "$id" --db h.db >said
     not grep -q spilled said
     # a compiler's message ends its line, and the next part stands one line below

@@ -267,6 +267,9 @@ static status read_file(const char *path, const char *place, long long campaign,
     status s = file_check_regular(path, "a recording", e);
     if (s != LATHE_OK)
         return s;
+    struct stat st;
+    if (stat(path, &st) == 0 && st.st_size == 0)
+        return err_set(e, LATHE_IO, "%s: is empty, expected a recording", path);
     struct source source = {.file = gzopen(path, "rb"), .path = path};
     if (!source.file)
         return err_set(e, LATHE_IO, "%s: %s", path, errno ? strerror(errno) : "cannot be opened");

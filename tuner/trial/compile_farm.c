@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "trial/cache.h"
+#include <ctype.h>
 #include <string.h>
 
 struct job {
@@ -80,6 +81,15 @@ static void compiler_died(struct worker *w, struct job *j, const char *how, doub
     mem_free(text);
 }
 
+/* Without the line end behind a compiler's last line. mem_free it. */
+static char *log_of(const json_t *reply)
+{
+    const char *log = json_string_value(json_object_get(reply, "log"));
+    size_t len = log ? strlen(log) : 0;
+    while (len && isspace((unsigned char)log[len - 1])) len--;
+    return mem_printf("%.*s", (int)len, log ? log : "");
+}
+
 static void on_compiled(void *ctx, const struct child_answer *a)
 {
     struct worker *w = ctx;
@@ -97,13 +107,14 @@ static void on_compiled(void *ctx, const struct child_answer *a)
         job_end(f, j, COMPILE_FAILED, text ? text : "the compile worker gave no reason", 0, false);
     } else {
         bool compiled = json_is_true(json_object_get(a->reply, "compiled"));
-        const char *log = json_string_value(json_object_get(a->reply, "log"));
+        char *log = log_of(a->reply);
         double seconds = json_number_value(json_object_get(a->reply, "seconds"));
         if (compiled) cache_seal(j->image);
         if (json_is_true(json_object_get(a->reply, "died")))
-            compiler_died(w, j, log ? log : "", seconds);
+            compiler_died(w, j, log, seconds);
         else
-            job_end(f, j, compiled ? COMPILE_DONE : COMPILE_REFUSED, log ? log : "", seconds, false);
+            job_end(f, j, compiled ? COMPILE_DONE : COMPILE_REFUSED, log, seconds, false);
+        mem_free(log);
     }
     pump(f);
 }
