@@ -34,7 +34,7 @@ has() { grep -qxF -- "$1" <<<"$offered"; }
     has simt && has sgemm
     [ "$(offers tune linear --baseline sgemm_t)" = $'sgemm_tf32\nsgemm_tf32_alone' ]
     [ "$(offers tune linear --size "")" = $'M=\nN=\nK=' ]
-    [ "$(offers tune linear --size M=1,)" = $'M=1,M=\nM=1,N=\nM=1,K=' ]
+    [ "$(offers tune linear --size M=1,)" = $'M=1,N=\nM=1,K=' ]
     [ "$(offers tune linear --size=M=1,K)" = --size=M=1,K= ]
     [ -z "$(offers tune nothing --kernel "")" ]
     [ -z "$(offers tune --kernel "")" ]
@@ -84,6 +84,17 @@ has() { grep -qxF -- "$1" <<<"$offered"; }
     done
     for shell in $(offers completion ""); do lathe completion "$shell" | grep -q lathe; done
     fails 2 "SHELL is bash, zsh or fish" lathe completion tcsh
+}
+
+@test "parameters of the specification's kernels, and their values" {
+    [ "$(offers space tiny --kernel plain --explain "")" = $'BLOCK=\nUNROLL=\nORDER=\nFLAW=' ]
+    [ "$(offers verify tiny --kernel plain --config BLOCK=)" = $'BLOCK=32\nBLOCK=64\nBLOCK=128' ]
+    [ "$(offers space tiny --explain=BLOCK=32,UN)" = --explain=BLOCK=32,UNROLL= ]
+    [ "$(offers space tiny --kernel plain --explain BLOCK=32,ORDER=u)" = BLOCK=32,ORDER=up ]
+    [ "$(offers space tiny --kernel plain --explain BLOCK=32,FLAW=none,)" = $'BLOCK=32,FLAW=none,UNROLL=\nBLOCK=32,FLAW=none,ORDER=' ]
+    offered=$(offers space linear --explain "")
+    has BM= && has TRANSPOSED= && [ "$(grep -cx BM= <<<"$offered")" = 1 ]
+    [ -z "$(offers space nothing --explain "")" ]
 }
 
 @test "settings of the specification, and their values" {

@@ -47,6 +47,8 @@ static void note(struct completion *c, const struct option_row *r, const char *v
 {
     if (!strcmp(r->name, "SPEC"))
         c->spec = value;
+    else if (!strcmp(r->name, "kernel"))
+        c->kernel = value;
     else if (!strcmp(r->name, "strategy"))
         c->strategy = value;
     else if (!strcmp(r->name, "db"))

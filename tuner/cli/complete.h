@@ -16,7 +16,7 @@ struct completion {
     const char *word;       /* the value as far as it was typed */
     const char *before;     /* what stands before it in the same word, not NUL-terminated: "--device=" */
     size_t before_len;
-    const char *spec, *strategy, *db; /* what the words before say; NULL: nothing */
+    const char *spec, *kernel, *strategy, *db; /* what the words before say; NULL: nothing */
     struct text_list settings;
 };
 
@@ -26,5 +26,16 @@ status complete_run(const struct cli *cli, int argc, char *const *argv, struct e
 /* Offers it if it begins as the word does. text: what it means, or NULL. */
 void complete_offer(struct completion *c, const char *value, const char *text);
 void complete_option_value(struct completion *c, const struct option_row *r);
+/* Goes on behind the last `stop` in the word: in a list behind its last comma, in NAME=V behind the =. */
+void complete_behind(struct completion *c, char stop);
+/* "time|energy" */
+void complete_words(struct completion *c, const char *list);
+
+/* complete_spec.c: what the specification on the command line has. */
+void complete_kernels(struct completion *c);
+void complete_baselines(struct completion *c);
+void complete_sizes(struct completion *c);    /* DIM= */
+void complete_settings(struct completion *c); /* NAME=, NAME=VALUE */
+void complete_parameters(struct completion *c);
 
 #endif

@@ -25,8 +25,7 @@ static void folders(struct completion *c)
     sb_add(&c->out, ":folder\n");
 }
 
-/* Goes on behind the last of `stops` in the word: in a list behind its last comma, in NAME=V behind the =. */
-static void skip(struct completion *c, char stop)
+void complete_behind(struct completion *c, char stop)
 {
     const char *last = strrchr(c->word, stop);
     if (!last)
@@ -37,7 +36,7 @@ static void skip(struct completion *c, char stop)
     c->word += len;
 }
 
-static void words(struct completion *c, const char *list) /* "time|energy" */
+void complete_words(struct completion *c, const char *list)
 {
     for (const char *s = list; *s;) {
         size_t len = strcspn(s, "|");
@@ -85,7 +84,7 @@ static void gpus(struct completion *c)
 
 static void devices(struct completion *c)
 {
-    skip(c, ',');
+    complete_behind(c, ',');
     complete_offer(c, "host", "this machine's processor");
     gpus(c);
     if (!strcmp(c->command->name, "tune")) {
@@ -106,7 +105,7 @@ static void targets(struct completion *c)
 
 static void inputs(struct completion *c)
 {
-    skip(c, ',');
+    complete_behind(c, ',');
     for (int i = 0; i < INPUTS_COUNT; i++)
         complete_offer(c, inputs_name((enum inputs)i), inputs_text((enum inputs)i));
 }
@@ -128,7 +127,7 @@ static void names(struct completion *c)
 
 static void strategy_list(struct completion *c)
 {
-    skip(c, ',');
+    complete_behind(c, ',');
     strategies(c);
 }
 
@@ -150,9 +149,9 @@ static void strategy_options(struct completion *c)
     for (int i = 0; i < n && i < MAX_OPTIONS; i++) {
         const struct strategy_option *o = &options[i];
         if (equals && strlen(o->name) == (size_t)(equals - c->word) && !strncmp(o->name, c->word, strlen(o->name))) {
-            skip(c, '=');
+            complete_behind(c, '=');
             if (strchr(o->range, '|'))
-                words(c, o->range);
+                complete_words(c, o->range);
             else
                 complete_offer(c, o->text_default, "its default");
             return;
@@ -163,77 +162,6 @@ static void strategy_options(struct completion *c)
         complete_offer(c, name, o->help);
         mem_free(name);
     }
-}
-
-static struct problem *problem(struct completion *c)
-{
-    struct spec_args args = {.name = c->spec, .settings = c->settings};
-    struct problem *p = NULL;
-    struct err none = {0};
-    return c->spec && spec_load(&args, c->cli->self, &p, &none) == LATHE_OK ? p : NULL;
-}
-
-static void kernels_of(struct completion *c, bool candidates, bool baselines)
-{
-    struct problem *p = problem(c);
-    for (int i = 0; p && i < p->nkernels; i++)
-        if (p->kernels[i].baseline ? baselines : candidates)
-            complete_offer(c, p->kernels[i].name, p->kernels[i].summary);
-    if (p)
-        problem_free(p);
-}
-
-static void kernels(struct completion *c)
-{
-    bool any = !strcmp(c->command->name, "check") || !strcmp(c->command->name, "verify");
-    kernels_of(c, true, any);
-}
-
-static void baselines(struct completion *c)
-{
-    kernels_of(c, false, true);
-}
-
-static void sizes(struct completion *c)
-{
-    struct problem *p = problem(c);
-    skip(c, ',');
-    for (int i = 0; p && i < p->ndims; i++) {
-        char *name = mem_printf("%s=", p->dims[i].name), *text = mem_printf("it is %lld", (long long)p->dims[i].value);
-        complete_offer(c, name, text);
-        mem_free(name);
-        mem_free(text);
-    }
-    if (p)
-        problem_free(p);
-}
-
-/* NAME=V of the specification's settings */
-static void settings(struct completion *c)
-{
-    struct spec_args args = {.name = c->spec, .settings = c->settings};
-    struct err none = {0};
-    char *asked = NULL;
-    const char *equals = strchr(c->word, '=');
-    if (!c->spec || spec_settings_asked(&args, c->cli->self, &asked, &none) != LATHE_OK)
-        return;
-    for (char *line = asked, *next; *line; line = next) {
-        size_t len = strcspn(line, "\n"), name = strcspn(line, "=") + 1;
-        next = line + len + 1;
-        line[len] = 0;
-        char *begin = mem_printf("%.*s", (int)name, line); /* "type=" */
-        bool is_typed = equals && !strncmp(c->word, begin, name);
-        if (is_typed) {
-            skip(c, '=');
-            words(c, line + name);
-        } else if (!equals) {
-            complete_offer(c, begin, line + name);
-        }
-        mem_free(begin);
-        if (is_typed)
-            break;
-    }
-    mem_free(asked);
 }
 
 static void tolerances(struct completion *c)
@@ -298,18 +226,20 @@ static const struct {
     {"NAME", "NAME", names},
     {"NAME[:K=V,...],...", NULL, strategy_list},
     {"K=V", NULL, strategy_options},
-    {"NAME", "kernel", kernels},
-    {"NAME", "baseline", baselines},
-    {"DIM=N", NULL, sizes},
+    {"NAME", "kernel", complete_kernels},
+    {"NAME", "baseline", complete_baselines},
+    {"DIM=N", NULL, complete_sizes},
     {"NAME=V", "tolerance", tolerances},
-    {"NAME=VALUE", "set", settings},
+    {"NAME=VALUE", "set", complete_settings},
+    {"NAME=V,...", "explain", complete_parameters},
+    {"NAME=V,...", "config", complete_parameters},
 };
 
 void complete_option_value(struct completion *c, const struct option_row *r)
 {
     const char *arg = r->arg ? r->arg : r->name;
     if (r->choices) {
-        words(c, r->choices);
+        complete_words(c, r->choices);
         return;
     }
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
