@@ -197,14 +197,15 @@ enum how {
 };
 
 /* As if the first, but with numbers where the first finds NaN: it finds nothing of a run on the inputs that there are
- * answers on. */
+ * answers on. Those are there again also where the run fails: after a launch that is refused the device is used on. */
 static status run_on_others(struct bench *b, struct pipeline *p, struct err *e)
 {
     status s = bench_other_inputs(b, true, e);
     if (!s) s = bench_poison_outputs(b, GARBAGE_NUMBERS, e);
     if (!s) s = pipeline_poison(p, GARBAGE_NUMBERS, e);
     if (!s) s = pipeline_run(p, e);
-    return s ? s : bench_other_inputs(b, false, e);
+    status back = bench_other_inputs(b, false, s ? NULL : e);
+    return s ? s : back;
 }
 
 /* One run; hash of all outputs together. */

@@ -1,5 +1,5 @@
 /* test_bench.c: what a bench does of its own, on a device that only counts: which tensors are filled again when the
- * inputs change, and when outputs are said to tell nothing. */
+ * inputs change, also where a launch is refused, and when outputs are said to tell nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,31 +8,42 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "trial/bench.h"
+#include "trial/evaluate.h"
 
 static struct dev_function {
     int id;
-} uniform, normal;
+} uniform, normal, refused;
 
 static struct {
     int launches;
     struct dev_function *function;
     dev_ptr at;
     float a, b;
+    int64_t seed;
 } last;
 
 static status fake_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args,
                           struct err *e)
 {
+    if (f == &refused) return err_set(e, LATHE_DEVICE, "too many resources");
     last.launches++;
     last.function = f;
     last.at = *(dev_ptr *)args[0];
+    last.seed = *(int64_t *)args[3];
     last.a = *(float *)args[4];
     last.b = *(float *)args[5];
     return LATHE_OK;
 }
 
-static const struct dev_ops fake = {.kind = "fake", .launch = fake_launch};
+static status fake_fill(struct dev *d, dev_ptr p, uint32_t word, uint64_t bytes, struct err *e) { return LATHE_OK; }
+
+static status fake_copy_in(struct dev *d, dev_ptr to, const void *from, uint64_t bytes, struct err *e)
+{
+    return LATHE_OK;
+}
+
+static const struct dev_ops fake = {.kind = "fake", .launch = fake_launch, .fill = fake_fill,
+                                    .copy_in = fake_copy_in};
 
 enum { X, W, Y, TENSORS };
 static struct plan_buffer buffers[TENSORS] = {
@@ -99,11 +110,38 @@ static void outputs_that_tell_nothing(void **state)
     assert_blind(false, 0.99999, 0, "99.99 % of the elements of Y are 0");
 }
 
+/* The device is still usable: what is evaluated next runs on the inputs that there are answers on. */
+static void a_launch_that_is_refused_leaves_the_inputs_as_they_were(void **state)
+{
+    struct bench b = make_bench(false);
+    struct guarded tensors[TENSORS] = {0};
+    struct plan_step step = {.kind = STEP_LAUNCH};
+    struct pipeline_step made = {.function = &refused};
+    const struct plan plan = {.buffers = buffers, .nbuffers = TENSORS, .ntensors = TENSORS, .steps = &step, .nsteps = 1};
+    struct pipeline p = {.ops = &fake, .plan = &plan, .steps = &made, .address = address};
+    struct result out = {0};
+    struct err e = {0};
+    bool damaged;
+    (void)state;
+    b.tensors = tensors;
+    b.now = &b.timed;
+    assert_int_equal(bench_other_inputs(&b, false, &e), LATHE_OK);
+    assert_true(last.at == address[W]);
+    int64_t seed = last.seed;
+    assert_int_equal(bench_other_inputs(&b, true, &e), LATHE_OK);
+    assert_true(last.at == address[W] && last.seed != seed);
+    assert_int_equal(bench_other_inputs(&b, false, &e), LATHE_OK);
+    assert_int_equal(verify_pipeline(&b, &p, &out, &damaged, &e), LATHE_DEVICE);
+    assert_string_equal(e.text, "too many resources");
+    assert_true(last.at == address[W] && last.seed == seed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_differs_is_filled_again),
         cmocka_unit_test(outputs_that_tell_nothing),
+        cmocka_unit_test(a_launch_that_is_refused_leaves_the_inputs_as_they_were),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }
