@@ -176,6 +176,31 @@ finals() {
     [ "$(lathe best --db p.db --json | grep -c '"outcome": "ok"')" -eq 2 ]
 }
 
+@test "an interrupt while a finalist is compiled again, whose image is not there any more" {
+    export LATHE_CACHE="$PWD/cache"
+    order final
+    begin
+    ends
+    ls cache >before                        # the verifier's and the reference's among them
+    rm p.db*
+    order never device
+    begin --top 1
+    until_true 60 test -e held
+    sed 's/ -DLATHE_HOLD=2 / -DLATHE_HOLD=0 /' c++ >waits
+    chmod +x waits
+    mv waits c++
+    (cd cache && ls | grep -vxF -f ../before | xargs rm)
+    kill -KILL $(worker device)
+    until_true 60 test -e compiling
+    all="$(descendants "$pid")"
+    kill -s INT "$pid"
+    ends
+    [ "$code" -eq 130 ]
+    leaves_nothing
+    [ "$(outcomes)" = "ok crash" ]
+    [ "$(sql "SELECT state FROM campaign")" = interrupted ]
+}
+
 @test "a second interrupt ends it at once and loses nothing" {
     touch hold-reference
     order never

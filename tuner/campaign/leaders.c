@@ -55,6 +55,7 @@ static status open_image(struct campaign *c, struct leader *l, struct value *slo
     status s = job_make(c->problem, l->kernel, x->source, slots, &job, e);
     if (s) return s;
     mem_free(l->image);
+    l->image = NULL;
     s = campaign_compile(c, &job, l->kernel, &l->image, e);
     job_free(&job);
     if (s != LATHE_SPEC && s != LATHE_COMPILER) return s;
