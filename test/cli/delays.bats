@@ -3,16 +3,18 @@
 
 load helper
 
-@test "a finalist that is wrong with delays is refused, one that does not compile with them stays, with a note" {
+@test "a finalist that is wrong with delays is refused, one that cannot be run with them stays, with a note" {
     lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --delays yes --db d.db >out 2>notes
     grep -q "final: trial [0-9]* is out: wrong: with warps that pause at random (a race?): .*y\[70\]" notes
     grep -q "final: trial [0-9]* was not verified with delays: .*this does not compile with delays" notes
+    grep -q "final: trial [0-9]* was not verified with delays: the image has no kernel 'scale'" notes
     run lathe query --db d.db --csv "SELECT configuration, coalesce(final_rank > 0, 0) AS placed,
         reason LIKE 'refused by the final: wrong: with warps that pause at random%' AS said
         FROM trial_report WHERE number > 0 ORDER BY configuration"
     [ "${lines[1]}" = "KIND=race,0,1" ]
     [[ "${lines[2]}" = "KIND=refused,1,"* ]]
     [[ "${lines[3]}" = "KIND=right,1,"* ]]
+    [[ "${lines[4]}" = "KIND=unlaunched,1,"* ]]
     lathe best --db d.db >best
     [ "$(grep -c KIND=race best)" = 0 ]
 }
@@ -29,6 +31,12 @@ load helper
     [[ "$output" = *"default, warps delayed "*"1   0 "* ]]
     lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=right --json -q >j
     [ "$(json j "json_extract(j, '\$[0].delays') || json_extract(j, '\$[1].delays') || json_extract(j, '\$[2].delays')")" = 010 ]
+    for kind in refused unlaunched; do      # that says nothing of the kernel without delays
+        lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=$kind \
+            --inputs default >out 2>notes
+        grep -q "^KIND=$kind was not verified with delays: " notes
+        [ "$(grep -c "warps delayed" out)" = 0 ]
+    done
 }
 
 @test "lathe's kernels compile with delays, and the text that compiles is another one" {

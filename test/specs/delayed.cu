@@ -4,6 +4,8 @@
 #error "this does not compile with delays"
 #elif LATHE_KIND == LATHE_KIND_race
 #define FACTOR (i == 70 ? 3.0f : 2.0f)
+#elif LATHE_KIND == LATHE_KIND_unlaunched
+#define scale another
 #endif
 #endif
 #ifndef FACTOR

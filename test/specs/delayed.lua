@@ -1,5 +1,5 @@
 -- y = 2 x by kernels that end otherwise where they are compiled for the verification with delays: as a race would, not at
--- all, or in a text that does not compile with them.
+-- all, in a text that does not compile with them, or in an image that cannot be launched.
 return problem {
   name = "delayed", summary = "y = 2 x, right but for what delays show",
   dims = { { "N", 4096 } },
@@ -15,7 +15,7 @@ return problem {
   flops = "N", bytes = "8*N",
   kernels = {
     { "scale", source = "delayed.cu",
-      params = { { "KIND", { "right", "race", "refused" } } },
+      params = { { "KIND", { "right", "race", "refused", "unlaunched" } } },
       steps = { launch { "scale", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N" } } },
     },
   },

@@ -44,6 +44,11 @@ status delays_wait(struct campaign *c, struct err *e)
     return LATHE_OK;
 }
 
+const char *delays_say_nothing(const struct result *r)
+{
+    return r->outcome == OUTCOME_resources || r->outcome == OUTCOME_launch ? r->reason : NULL;
+}
+
 void delayed_free(struct delayed *d)
 {
     mem_free(d->image);

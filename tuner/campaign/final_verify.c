@@ -43,12 +43,6 @@ static status add_delayed(struct campaign *c, struct entry *x, struct err *e)
     return s;
 }
 
-/* Why a verification with delays says nothing of the kernel without them; NULL: it does. */
-static const char *says_nothing(const struct result *r)
-{
-    return r->outcome == OUTCOME_resources || r->outcome == OUTCOME_launch ? r->reason : NULL;
-}
-
 /* A leader that is wrong where its warps pause at random is out: it has a race. */
 static status verify_delayed_once(struct campaign *c, struct entry *x, struct err *e)
 {
@@ -68,7 +62,7 @@ static status verify_delayed_once(struct campaign *c, struct entry *x, struct er
     for (int i = 0; i < c->ndevices && !s; i++) {
         struct result *r = &answers[i].r;
         if (!answers[i].there || x->leader->refused || r->outcome == OUTCOME_ok) continue;
-        if ((untried = says_nothing(r))) break;
+        if ((untried = delays_say_nothing(r))) break;
         char *reason = mem_printf("with warps that pause at random (a race?): %s", r->reason);
         snprintf(r->reason, sizeof r->reason, "%s", reason);
         mem_free(reason);

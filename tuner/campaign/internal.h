@@ -197,6 +197,9 @@ status delays_add(struct campaign *c, const struct kernel *k, const char *source
                   struct delayed *d, struct err *e);
 /* Until all that was added is compiled. LATHE_INTERRUPTED: what was not is dropped. */
 status delays_wait(struct campaign *c, struct err *e);
+/* Why a verification with delays says nothing of the kernel without them: the image needs more than the device has, or
+ * cannot be launched. Borrowed from r. NULL: it does. */
+const char *delays_say_nothing(const struct result *r);
 void delayed_free(struct delayed *d);
 enum { DELAYED_TRIES = 4 };     /* verifications with pauses: they are random, and what one does not show the next
                                    may */

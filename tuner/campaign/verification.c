@@ -163,6 +163,14 @@ static status evaluate_one(struct verifying *v, struct subject *s, bool delayed,
     return st;
 }
 
+/* False: with delays it could not be tried, which says nothing of it. */
+static bool was_tried(const struct verifying *v, const struct subject *s, bool delayed, const struct result *r)
+{
+    const char *why = delayed ? delays_say_nothing(r) : NULL;
+    if (why) campaign_note(v->c, "%s was not verified with delays: %.300s", s->text, why);
+    return !why;
+}
+
 static status verify_one(struct verifying *v, struct subject *s, enum inputs inputs, bool delayed,
                          const struct setup_answer *measure, struct err *e)
 {
@@ -180,8 +188,10 @@ static status verify_one(struct verifying *v, struct subject *s, enum inputs inp
         if (st) return st;
         told.result = &r;
     }
-    set_errors(&told, measure);
-    v->request->on_result(v->request->ctx, &told);
+    if (was_tried(v, s, delayed, told.result)) {
+        set_errors(&told, measure);
+        v->request->on_result(v->request->ctx, &told);
+    }
     if (runs) result_free(&r);
     return LATHE_OK;
 }
