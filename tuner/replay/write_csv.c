@@ -92,7 +92,7 @@ static status check_param(const struct recording *r, const struct recorded_param
     if (csv_fact_of(p->name, &unit) >= 0)
         return err_set(
             e, LATHE_USAGE,
-            "%s: the parameter %s has the name of a column that CSV has besides: write it as t4 or kernel-tuner",
+            "%s: the parameter %s has the name of a column that CSV has besides: write it as t4",
             r->path, p->name);
     for (int v = 0; v < p->nvalues && !text; v++)
         text = value_read(p->values[v].s).type == VALUE_STRING;

@@ -108,8 +108,25 @@ static json_t *size_of(const char *size)
     return json_string(size);
 }
 
+/* An entry has its parameters and its figures in one object. */
+static status check_names(const struct recording *r, struct err *e)
+{
+    static const char *const taken[] = {"time", "times", "compile_time", "verification_time", "benchmark_time",
+                                        "strategy_time", "framework_time", "timestamp", "__error__",
+                                        KERNEL_TUNER_FAILURE, KERNEL_TUNER_ENERGY};
+    for (int p = 0; p < r->nparams; p++)
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+            if (!strcmp(r->params[p].name, taken[i]))
+                return err_set(e, LATHE_USAGE, "%s: the parameter %s has the name of a figure that a cache of Kernel "
+                               "Tuner has beside it: write it as t4", r->path, taken[i]);
+    return LATHE_OK;
+}
+
 status print_kernel_tuner(const struct recording *r, const uint64_t *order, struct strbuf *b, struct err *e)
 {
+    status s = check_names(r, e);
+    if (s)
+        return s;
     sb_add(b, "{\n\"device_name\": ");
     print_json_text(b, r->device);
     sb_add(b, ",\n\"kernel_name\": ");

@@ -243,21 +243,28 @@ static void tables_refused(void **state)
             LATHE_IO, "the values of w are of different types");
 }
 
-static void what_csv_cannot_tell(void **state)
+static void what_a_form_cannot_tell(void **state)
 {
     static const char t4[] =
         "{\"metadata\": {}, \"results\": [{\"configuration\": {\"%s\": %s}, \"invalidity\": \"correct\", "
         "\"measurements\": [{\"name\": \"time\", \"value\": 1}]}]}";
-    static const char *const cases[][3] = {
-        {"outcome", "1", "the parameter outcome has the name of a column"},
-        {"w", "\"16\"", "the values of w are texts that CSV cannot tell from numbers"}};
-    for (int i = 0; i < 2; i++) {
-        char *text = mem_printf(t4, cases[i][0], cases[i][1]);
+    static const struct {
+        enum recording_form form;
+        const char *name, *value, *message;
+    } cases[] = {
+        {RECORDING_CSV, "outcome", "1", "the parameter outcome has the name of a column"},
+        {RECORDING_CSV, "w", "\"16\"", "the values of w are texts that CSV cannot tell from numbers"},
+        {RECORDING_KERNEL_TUNER, "time", "1", "the parameter time has the name of a figure"},
+        {RECORDING_KERNEL_TUNER, "compile_time", "1", "the parameter compile_time has the name of a figure"},
+        {RECORDING_KERNEL_TUNER, "lathe_energy_mj", "1", "write it as t4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = mem_printf(t4, cases[i].name, cases[i].value);
         struct recording *r = from_text(text);
         struct strbuf out = {0};
         struct err e = {0};
-        assert_int_equal(recording_print(r, RECORDING_CSV, &out, &e), LATHE_USAGE);
-        assert_non_null(strstr(e.text, cases[i][2]));
+        assert_int_equal(recording_print(r, cases[i].form, &out, &e), LATHE_USAGE);
+        assert_non_null(strstr(e.text, cases[i].message));
         sb_free(&out);
         recording_free(r);
         mem_free(text);
@@ -302,7 +309,7 @@ int main(void)
         cmocka_unit_test(a_table),
         cmocka_unit_test(tables_as_others_write_them),
         cmocka_unit_test(tables_refused),
-        cmocka_unit_test(what_csv_cannot_tell),
+        cmocka_unit_test(what_a_form_cannot_tell),
         cmocka_unit_test(moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
