@@ -65,6 +65,11 @@ template <class lathe_u> struct lathe_takes<lathe_memory, lathe_u *> : lathe_ans
 template <class lathe_p>
 struct lathe_takes<lathe_map, lathe_p> : lathe_answer<__is_class(lathe_p) && sizeof(lathe_p) == 128> {};
 
+// ---- which of the functions of a name is the kernel: the one that returns nothing. Where several do, or none, this is
+// no match, and the name is let pass. lathe_t: nothing, so that it is that and no error.
+template <class lathe_t, class... lathe_ps>
+__device__ void (*lathe_pick(void (*lathe_function)(lathe_ps...)))(lathe_ps...);
+
 // ---- a launch: the number of its arguments, then each of them. A name that is no kernel at file scope is let pass.
 template <int lathe_step, int lathe_at, class lathe_p, bool lathe_right> struct lathe_argument : lathe_answer<true> {};
 template <int lathe_step, int lathe_at, class lathe_p>

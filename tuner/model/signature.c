@@ -48,7 +48,12 @@ void signature_ask(const struct problem *p, const struct kernel *k, const struct
         if (!runs(&k->steps[i], slots))
             continue;
         sb_addf(&names, "__device__ lathe_nothing %s();\n", l->function);
-        sb_addf(&launches, "static_assert(lathe_launch<%d, decltype(&::%s)", i + 1, l->function);
+        sb_addf(&launches,
+                "template <class lathe_t>\n"
+                "__device__ auto lathe_kernel_%d(int) -> decltype(lathe_pick<lathe_t>(&::%s));\n"
+                "template <class lathe_t> __device__ lathe_memory lathe_kernel_%d(...);\n"
+                "static_assert(lathe_launch<%d, decltype(lathe_kernel_%d<void>(0))",
+                i + 1, l->function, i + 1, i + 1, i + 1);
         for (int j = 0; j < l->nargs; j++)
             ask_argument(p, k, &l->args[j], &launches);
         sb_add(&launches, ">::lathe_fits, \"\");\n");

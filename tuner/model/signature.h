@@ -1,14 +1,15 @@
 /* signature.h: does a launch fit its kernel's C++ signature? The compiler that compiles the kernel is asked, by text
  * behind its source (kernels/common/launches.cuh), so nothing here parses C++; what it says is made a sentence.
  *
- * What fits, for a parameter of a kernel (docs/specification.md#a-kernels-signature):
+ * What fits, for a parameter of a kernel (docs/specification.md#a-kernel--name--):
  *   a tensor      a pointer to numbers of its elements' size, to void, bytes or a structure; lathe_f16 and lathe_bf16
  *                 only of their own; of u8 any pointer
  *   i32, i64      an integer or enumeration of 4, 8 bytes, with a sign or without
  *   f32, f64      float, double
  *   the epilogue  LatheEpilogue
  *   a tensor map  a structure of 128 bytes
- * A name that is no kernel at file scope is not looked at; on GPUs the sizes of its parameters are, when it is loaded.
+ * A name that is no kernel at file scope is not looked at, nor one that several functions have which return nothing; on
+ * GPUs the sizes of its parameters are, when it is loaded.
  */
 #ifndef LATHE_MODEL_SIGNATURE_H
 #define LATHE_MODEL_SIGNATURE_H

@@ -94,11 +94,12 @@ static const char kernel_text[] =
     "#define T int\n#define N 4\n#define P 5\n#define step 6\n#define list 7\n#define fits 8\n"
     "%s extern \"C\" __global__ void f(float *y%s%s) { y[threadIdx.x] = 1; } %s\n";
 
-/* What the compiler for `arch` says, as a sentence; "" if it fits. mem_free it. */
-static char *ask(const char *arch, const char *parameters, const char *args, bool in_namespace)
+/* What the compiler for `arch` says, as a sentence; "" if it fits. before, after: what stands around the kernel.
+ * mem_free it. */
+static char *ask_beside(const char *arch, const char *before, const char *parameters, const char *args,
+                        const char *after)
 {
-    char *source = mem_printf(kernel_text, in_namespace ? "namespace inner {" : "", *parameters ? ", " : "", parameters,
-                              in_namespace ? "}" : "");
+    char *source = mem_printf(kernel_text, before, *parameters ? ", " : "", parameters, after);
     struct problem *p = make_problem(source, args);
     const struct kernel *k = &p->kernels[0];
     struct value *slots = make_slots(p, k, 0);
@@ -119,6 +120,11 @@ static char *ask(const char *arch, const char *parameters, const char *args, boo
     sb_free(&text);
     problem_free(p);
     return said;
+}
+
+static char *ask(const char *arch, const char *parameters, const char *args)
+{
+    return ask_beside(arch, "", parameters, args, "");
 }
 
 /* Without what compilers write differently: "const float*", "long". mem_free it. */
@@ -179,7 +185,7 @@ static void asked(const char *arch)
          "a tensor_map of x, which fits LatheTensorMap; the kernel's parameter 2 is const LatheTensorMap*"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *said = ask(arch, cases[i].parameters, cases[i].args, false), *words = plain(said);
+        char *said = ask(arch, cases[i].parameters, cases[i].args), *words = plain(said);
         bool right = *cases[i].wanted ? strstr(words, cases[i].wanted) != NULL : !*said;
         if (!right) fail_msg("%s, f(%s)\n says: %s\nwants: %s", arch, cases[i].parameters, words, cases[i].wanted);
         mem_free(words);
@@ -187,14 +193,42 @@ static void asked(const char *arch)
     }
 }
 
-static void test_host(void **state) { asked("host"); }
+/* Other functions of the kernel's name: which of them is the kernel is known by what it returns. Where another returns
+ * nothing either, nothing is said; the host's own calls cannot tell these apart. */
+static void asked_of_overloaded(const char *arch)
+{
+    static const char number[] = "__device__ float f(float v) { return v; }";
+    static const char nothing[] = "__device__ void f(float *v) {}";
+    static const struct {
+        const char *other, *parameters, *wanted;
+    } cases[] = {
+        {number, "int n", ""},
+        {number, "float n", "the kernel's parameter 2 is float"},
+        {nothing, "int n", ""},
+        {nothing, "float n", ""},
+    };
+    const size_t n = strcmp(arch, "host") ? sizeof cases / sizeof *cases : 2;
+    for (size_t i = 0; i < n; i++) {
+        char *said = ask_beside(arch, cases[i].other, cases[i].parameters, "['n']", "");
+        if (*cases[i].wanted ? !strstr(said, cases[i].wanted) : *said != 0)
+            fail_msg("%s, %s, f(%s): %s", arch, cases[i].other, cases[i].parameters, said);
+        mem_free(said);
+    }
+}
+
+static void test_host(void **state)
+{
+    asked("host");
+    asked_of_overloaded("host");
+}
 
 static void test_nvrtc(void **state)
 {
     if (!have_nvrtc) skip();
     asked("sm_80");
+    asked_of_overloaded("sm_80");
     /* f is not at file scope: what its image says of it is compared when it is loaded */
-    char *said = ask("sm_80", "int n, int more", "['n']", true);
+    char *said = ask_beside("sm_80", "namespace inner {", "int n, int more", "['n']", "}");
     assert_string_equal(said, "");
     mem_free(said);
 }
@@ -209,8 +243,10 @@ static void test_steps(void **state)
         struct value *slots = make_slots(p, k, last);
         struct strbuf b = {0};
         signature_ask(p, k, slots, &b);
-        assert_non_null(strstr(sb_str(&b), "lathe_launch<1, decltype(&::f), lathe_tensor<float>, lathe_integer<4>>"));
-        assert_true(!!strstr(sb_str(&b), "lathe_launch<2, decltype(&::f), lathe_tensor<float>>") == last);
+        assert_non_null(strstr(sb_str(&b), "lathe_launch<1, decltype(lathe_kernel_1<void>(0)), lathe_tensor<float>, "
+                                           "lathe_integer<4>>"));
+        bool second = strstr(sb_str(&b), "lathe_launch<2, decltype(lathe_kernel_2<void>(0)), lathe_tensor<float>>");
+        assert_int_equal(second, last);
         sb_free(&b);
         mem_free(slots);
     }
