@@ -95,7 +95,7 @@ static bool comment_after(const char *line, bool in_comment)
 }
 
 static status assemble_file(struct assembly *a, const char *path, const char *shown);
-static status assemble_text(struct assembly *a, const char *path, const char *shown, char *text);
+static status assemble_text(struct assembly *a, const char *path, const char *shown, bool own, char *text);
 
 /* What follows is `line` of a file. A name that says where the file lies loses its folders: the text is hashed. */
 static void mark_line(struct assembly *a, int line, const char *shown)
@@ -125,15 +125,16 @@ static char *find_include(const struct assembly *a, const char *from, const char
     return NULL;
 }
 
-/* rest: the text after `#include`, which begins with a quote. */
-static status include(struct assembly *a, const char *from, int line, const char *rest)
+/* rest: the text after `#include`, which begins with a quote. own: in one of lathe's own headers, which lie in no folder
+ * and include one another alone. */
+static status include(struct assembly *a, const char *from, bool own, int line, const char *rest)
 {
     const char *end = strchr(rest + 1, '"');
     if (!end || end == rest + 1)
         return err_set(a->e, LATHE_SPEC, "%s:%d: expected #include \"file\"", from, line);
     char *name = mem_printf("%.*s", (int)(end - rest - 1), rest + 1);
     struct strbuf looked = {0};
-    char *path = find_include(a, from, name, &looked);
+    char *path = own ? NULL : find_include(a, from, name, &looked);
     const char *common = path ? NULL : source_common(name);
     status s = LATHE_OK;
     if (!path && !common)
@@ -143,7 +144,7 @@ static status include(struct assembly *a, const char *from, int line, const char
                     MAX_DEPTH, MAX_FILES);
     else if (common && meet(a, name)) {
         char *copy = mem_strdup(common);
-        s = assemble_text(a, name, name, copy);
+        s = assemble_text(a, name, name, true, copy);
         mem_free(copy);
     } else if (path && meet(a, path))
         s = assemble_file(a, path, name);
@@ -153,7 +154,7 @@ static status include(struct assembly *a, const char *from, int line, const char
     return s;
 }
 
-static status assemble_lines(struct assembly *a, const char *path, const char *shown, char *text)
+static status assemble_lines(struct assembly *a, const char *path, const char *shown, bool own, char *text)
 {
     bool in_comment = false;
     int number = 0;
@@ -168,7 +169,7 @@ static status assemble_lines(struct assembly *a, const char *path, const char *s
         const char *pragma = in_comment ? NULL : directive(line, "pragma");
         bool inlined = rest && *rest == '"';
         if (inlined)
-            TRY(include(a, path, number, rest));
+            TRY(include(a, path, own, number, rest));
         if (inlined || (pragma && strncmp(pragma, "once", 4) == 0 && !pragma[4 + strspn(pragma + 4, " \t\r")]))
             mark_line(a, number + 1, shown);
         else
@@ -181,13 +182,14 @@ static status assemble_lines(struct assembly *a, const char *path, const char *s
     return LATHE_OK;
 }
 
-/* shown: the name in the comments, as the include wrote it. The text is cut into its lines. */
-static status assemble_text(struct assembly *a, const char *path, const char *shown, char *text)
+/* shown: the name in the comments, as the include wrote it. own: one of lathe's own headers. The text is cut into its
+ * lines. */
+static status assemble_text(struct assembly *a, const char *path, const char *shown, bool own, char *text)
 {
     a->depth++;
     sb_addf(&a->out, "// --- %s\n", shown);
     mark_line(a, 1, shown);
-    status s = assemble_lines(a, path, shown, text);
+    status s = assemble_lines(a, path, shown, own, text);
     sb_addf(&a->out, "// --- end of %s\n", shown);
     a->depth--;
     return s;
@@ -202,7 +204,7 @@ static status assemble_file(struct assembly *a, const char *path, const char *sh
     if (strlen(text) != len)
         s = err_set(a->e, LATHE_SPEC, "%s: holds a NUL byte, expected CUDA source text", path);
     if (!s)
-        s = assemble_text(a, path, shown, text);
+        s = assemble_text(a, path, shown, false, text);
     mem_free(text);
     return s;
 }

@@ -137,6 +137,17 @@ static void own_headers(void **state)
         mem_free(path);
     }
     assert_null(source_common("types.cuh"));
+    /* what they include is theirs too, whatever the folder is that somebody works in */
+    char *here = realpath(".", NULL);
+    mem_free(put("stray/split.cuh", "int stray;\n"));
+    char *stray = path_join(dir, "stray");
+    assert_int_equal(chdir(stray), 0);
+    assert_int_equal(source_assemble(main_text, NULL, &without, &e), LATHE_OK);
+    assert_int_equal(chdir(here), 0);
+    assert_null(strstr(without, "int stray;"));
+    mem_free(without);
+    mem_free(stray);
+    free(here);
     mem_free(put("lathe.cuh", "int mine;\n"));
     assert_int_equal(source_assemble(main_text, NULL, &without, &e), LATHE_OK);
     assert_has(without, "int mine;");
