@@ -32,6 +32,17 @@ static status check_owner(const char *dir, struct err *e)
     return LATHE_OK;
 }
 
+/* Workers are told of images in JSON. */
+static status check_text(const char *dir, struct err *e)
+{
+    struct strbuf clean = {0};
+    utf8_clean(&clean, dir, strlen(dir));
+    bool text = !strcmp(sb_str(&clean), dir);
+    if (!text) err_set(e, LATHE_IO, "%s is not UTF-8 text", sb_str(&clean));
+    sb_free(&clean);
+    return text ? LATHE_OK : LATHE_IO;
+}
+
 status cache_open(char **dir, struct err *e)
 {
     const char *own = getenv("LATHE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -43,7 +54,8 @@ status cache_open(char **dir, struct err *e)
         *dir = path_join(home, ".cache/lathe");
     else
         *dir = mem_printf("/tmp/lathe-cache-%ld", (long)getuid());
-    status s = dir_make(*dir, e);
+    status s = check_text(*dir, e);
+    if (!s) s = dir_make(*dir, e);
     if (!s) s = check_owner(*dir, e);
     if (!s && access(*dir, W_OK | X_OK)) s = err_set(e, LATHE_IO, "%s: cannot write there: %s", *dir, strerror(errno));
     if (s) {

@@ -158,6 +158,21 @@ static void test_open_names_the_directory_that_cannot_be_made(void **state)
     unsetenv("LATHE_CACHE");
 }
 
+/* Images are named to workers in JSON. */
+static void test_open_refuses_a_directory_that_is_no_text(void **state)
+{
+    char *found = NULL, *place = mem_printf("%s/caf\xe9", dir);
+    struct err e = {0};
+    setenv("LATHE_CACHE", place, 1);
+    assert_int_equal(cache_open(&found, &e), LATHE_IO);
+    assert_non_null(strstr(e.text, "not UTF-8"));
+    assert_non_null(strstr(e.text, "LATHE_CACHE"));
+    assert_null(found);
+    assert_int_not_equal(access(place, F_OK), 0);
+    unsetenv("LATHE_CACHE");
+    mem_free(place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_an_image_that_is_not_whole_is_absent),
         cmocka_unit_test(test_open_refuses_a_directory_that_cannot_be_written),
         cmocka_unit_test(test_open_names_the_directory_that_cannot_be_made),
+        cmocka_unit_test(test_open_refuses_a_directory_that_is_no_text),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
