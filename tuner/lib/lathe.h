@@ -42,7 +42,7 @@ typedef enum lathe_result {
     LATHE_SUCCESS = 0,
     LATHE_ERROR_ARGUMENT = 1,  /* NULL, a wrong count, a size below 1, a pointer that is not aligned, too little
                                   workspace */
-    LATHE_ERROR_FILE = 2,      /* it cannot be read */
+    LATHE_ERROR_FILE = 2,      /* it cannot be read, or is no regular file (a pipe is not waited for) */
     LATHE_ERROR_FORMAT = 3,    /* it is not lathe's, or damaged */
     LATHE_ERROR_VERSION = 4,   /* it is of a newer lathe */
     LATHE_ERROR_NOT_FOUND = 5, /* it has no such problem, or a database has nothing that was exported into it */
