@@ -1,10 +1,11 @@
-# lathe: `make` builds build/lathe; `make test` and `make demo` also install what is missing (scripts/setup); `make help`
-# lists the targets: those with ## behind them.
+# lathe: `make` builds build/lathe; `make test` and `make demo` also install what is missing (scripts/setup);
+# `make help` lists the targets: those with ## behind them.
 # Rooms and who may include whom: docs/design.md; scripts/check-includes proves it.
 
 CC       ?= cc
 CSTD      = -std=c11 -D_GNU_SOURCE
-WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter -Werror=implicit-function-declaration
+WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
+            -Werror=implicit-function-declaration
 OPT      ?= -O2 -g
 O        ?= build
 JOBS     ?= $(shell nproc 2>/dev/null || echo 1)
@@ -32,8 +33,8 @@ SRC_cli      = $(wildcard tuner/cli/*.c tuner/cli/*/*.c)
 SRC_mpi      = $(call src_of,tuner/mpi)
 SRC_search   = $(wildcard search/*/*.c)
 SRC_db       = $(call src_of,db)
-SRC_all   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_score) $(SRC_campaign) $(SRC_contest) \
-            $(SRC_export) $(SRC_report) $(SRC_console) $(SRC_cli) $(SRC_search) $(SRC_db)
+SRC_all   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_device) $(SRC_trial) $(SRC_replay) $(SRC_score) \
+            $(SRC_campaign) $(SRC_contest) $(SRC_export) $(SRC_report) $(SRC_console) $(SRC_cli) $(SRC_search) $(SRC_db)
 obj_of    = $(patsubst %.c,$(O)/obj/%.o,$(1))
 OBJ       = $(call obj_of,$(SRC_all))
 
@@ -104,12 +105,14 @@ EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua 
             db/schema.sql db/schema_2.sql db/schema_3.sql db/schema_4.sql db/schema_5.sql tuner/device/host_shim.h \
             kernels/common/types.cuh kernels/common/launches.cuh kernels/common/verify.cu \
             $(addprefix kernels/common/,lathe.cuh mma.cuh split.cuh hopper.cuh wgmma.cuh delays.cuh) \
-            kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch_runtime.py tuner/export/torch_cubin.py \
-            tuner/export/c_runtime.h tuner/model/serve_order.h tuner/campaign/selftest.lua tuner/campaign/selftest.cu \
+            kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch_runtime.py \
+            tuner/export/torch_cubin.py tuner/export/c_runtime.h tuner/model/serve_order.h tuner/campaign/selftest.lua \
+            tuner/campaign/selftest.cu \
             $(wildcard tuner/cli/completion.*) $(WEB)
 WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
 STRATEGIES = $(wildcard search/strategies/*.lua)
-GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h $(O)/gen/echarts.inc
+GEN       = $(EMBED:%=$(O)/gen/%.inc) $(STRATEGIES:%=$(O)/gen/%.inc) $(O)/gen/strategies.inc $(O)/gen/version.h \
+            $(O)/gen/echarts.inc
 $(OBJ) $(call obj_of,$(SRC_lib)) $(O)/obj/tuner/main.o $(O)/obj/mpi/main.o: | $(GEN)
 # Rewritten only when it changes, so that a new commit recompiles two files.
 $(O)/gen/version.h: FORCE
@@ -119,7 +122,8 @@ $(O)/gen/version.h: FORCE
 FORCE:
 $(O)/gen/strategies.inc: $(STRATEGIES) Makefile
 	@mkdir -p $(@D)
-	$(Q)for f in $(STRATEGIES); do n=$$(basename $$f .lua); printf '{ "%s", (const char[]){\n#include "%s.inc"\n, 0} },\n' $$n $$f; done > $@
+	$(Q)for f in $(STRATEGIES); do \
+		printf '{ "%s", (const char[]){\n#include "%s.inc"\n, 0} },\n' $$(basename $$f .lua) $$f; done > $@
 # The chart library of reports: fetched once; `make charts` tries again.
 $(O)/gen/echarts.inc: tuner/report/web/package.json tuner/report/web/package-lock.json scripts/fetch-charts
 	$(call say,NPM,$@)
@@ -131,8 +135,9 @@ $(O)/gen/%.inc: %
 	$(Q)xxd -i < $< > $@.tmp && mv $@.tmp $@
 
 # liblathe: objects of its own, since a shared library's must be position-independent. Debian's static libraries are not
-# quite: jansson's json_loadf compares with stdin, an object of the C library, so that one name becomes ours (lib_stdin.c).
-# All but lathe_* is hidden. Never sanitized: what is linked with it would have to be too. A program that links liblathe.a needs -lm.
+# quite: jansson's json_loadf compares with stdin, an object of the C library, so that one name becomes ours
+# (lib_stdin.c). All but lathe_* is hidden. Never sanitized: what is linked with it would have to be too. A program that
+# links liblathe.a needs -lm.
 LIB_SRC   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_db) $(SRC_lib) $(addprefix tuner/device/,guest.c cuda_calls.c \
             dev_launch.c find_lib.c places.c)
 LIB_OBJ   = $(patsubst %.c,$(O)/pic/%.o,$(LIB_SRC))
@@ -171,7 +176,8 @@ $(O)/test/%: test/unit/%.c $$(call obj_of,$$(BELOW_$$(firstword $$(subst /, ,$$*
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(filter %.o,$^) $(LDFLAGS) -lcmocka $(LIBS)
 
 # The example of liblathe, against a driver whose GPU is the host device.
-$(O)/test/host_driver/libcuda.so: test/unit/lib/host_driver.c $(patsubst %.c,$(O)/pic/%.o,$(BELOW_device) tuner/lib/lib_stdin.c)
+$(O)/test/host_driver/libcuda.so: test/unit/lib/host_driver.c \
+  $(patsubst %.c,$(O)/pic/%.o,$(BELOW_device) tuner/lib/lib_stdin.c)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LIB_CFLAGS) -Wno-missing-prototypes $(LIB_LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^ $(LIB_DEPS) -lm
@@ -209,7 +215,8 @@ sanitize: setup ## the tests under AddressSanitizer and UndefinedBehaviorSanitiz
 
 # The test of liblathe's threads under ThreadSanitizer.
 lib-threads: setup ## liblathe's threads under ThreadSanitizer
-	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-tsan SAN="-fsanitize=thread" OPT="-O1 -g" $(O)-tsan/test/lib/test_lib_threads
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O)-tsan SAN="-fsanitize=thread" OPT="-O1 -g" \
+		$(O)-tsan/test/lib/test_lib_threads
 	TSAN_OPTIONS=halt_on_error=1 $(O)-tsan/test/lib/test_lib_threads
 
 # Fuzz targets (clang's libFuzzer): make fuzz F=expr SECONDS=60; F is the NAME of a test/fuzz/fuzz_NAME.c. The corpus
@@ -230,10 +237,10 @@ fuzz: setup ## F=expr SECONDS=60: fuzz test/fuzz/fuzz_F.c
 	  $(O)-fuzz/corpus-$(F) $(SEEDS_$(F))
 fuzz-%: test/fuzz/fuzz_%.c $(wildcard test/fuzz/*.h) $(call obj_of,$(SRC_replay) $(BELOW_lib))
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $(O)/fuzz_$* $< $(filter %.o,$^) $(LDFLAGS) $(LIBS)
-# The Nth allocation, file operation, SQLite step, start of a worker or device call of a campaign fails, N = 1, 2, ...: the
-# same objects, linked with calls that do. FAULTS_STEP: N grows by so much a step, in per cent (0: by one).
-WRAPPED   = malloc calloc realloc fopen fclose fsync fdatasync ftruncate64 mkdir rename unlink read write pread64 pwrite64 open \
-            open64 sqlite3_step uv_spawn dev_find
+# The Nth allocation, file operation, SQLite step, start of a worker or device call of a campaign fails, N = 1, 2, ...:
+# the same objects, linked with calls that do. FAULTS_STEP: N grows by so much a step, in per cent (0: by one).
+WRAPPED   = malloc calloc realloc fopen fclose fsync fdatasync ftruncate64 mkdir rename unlink read write pread64 pwrite64 \
+            open open64 sqlite3_step uv_spawn dev_find
 $(O)/lathe-faults: test/faults/wrap.c $(call obj_of,tuner/main.c) $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) -D_LARGEFILE64_SOURCE $(LDFLAGS) $(WRAPPED:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
@@ -249,7 +256,8 @@ check-includes: ## who includes whom, against docs/design.md
 # All planted mistakes are refused, 2000 correct configurations are not; about an hour of one core. On a GPU:
 # LATHE_CHECK_DEVICE=cuda:0 make mutants
 mutants: setup ## planted mistakes are refused (an hour)
-	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all $(O)/test/kernels/test_wgmma_run $(O)/test/kernels/test_wgmma_shared_run
+	$(MAKE) --no-print-directory -j$(JOBS) O=$(O) all $(O)/test/kernels/test_wgmma_run \
+		$(O)/test/kernels/test_wgmma_shared_run
 	LATHE_BIN=$(O)/lathe scripts/check_mutants
 	LATHE_BIN=$(O)/lathe scripts/check_right --sample 2000
 
@@ -282,4 +290,5 @@ clean: ## everything that was built
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all mpi mpi-test lib charts clean setup unit test demo unit-binaries sanitize lib-threads fuzz faults kills check-includes mutants FORCE
+.PHONY: all mpi mpi-test lib charts clean setup unit test demo unit-binaries sanitize lib-threads fuzz faults kills
+.PHONY: check-includes mutants FORCE

@@ -79,8 +79,8 @@ class OfCublas:
                ("cuBLAS ms", lambda r: times(r.get("cublas"))),
                ("of cuBLAS' rate", lambda r: pair(r, "of_cublas", ".3f")),
                ("of its GEMM's alone", lambda r: pair(r, "of_gemm", ".3f"))]
-    legend = ("cuBLAS with a plain epilogue kernel, and alone, which does less; eager with the whole epilogue, in the same "
-              "format")
+    legend = ("cuBLAS with a plain epilogue kernel, and alone, which does less; eager with the whole epilogue, in the "
+              "same format")
 
     def compare(self, record, winner, base):
         known = [base[name] for name in self.libraries if base.get(name, {}).get("cold_ms")]
@@ -107,9 +107,9 @@ class Format(OfCublas):
     """float32 tensors, their products in one format, rounded once."""
     least = 0.95
     FORMATS = {"tf32": "tf32x1", "bf16": "bf16x1", "f16": "fp16x1"}
-    # Rounding both matrices gives a relative Frobenius error of 2.8e-4 (tf32, f16) or 2.3e-3 (bf16), of which an epilogue may
-    # make twice as much; tensor cores that take float32 as tf32 cut it, and that gives 7.5e-4. Elements: five to six
-    # standard deviations of it, on the check values.
+    # Rounding both matrices gives a relative Frobenius error of 2.8e-4 (tf32, f16) or 2.3e-3 (bf16), of which an
+    # epilogue may make twice as much; tensor cores that take float32 as tf32 cut it, and that gives 7.5e-4. Elements:
+    # five to six standard deviations of it, on the check values.
     FINE = "atol=1.25e-2,rtol=1.25e-2,frobenius=2e-3,times_sgemm_error=0"
     COARSE = "atol=1e-1,rtol=1e-1,frobenius=8e-3,times_sgemm_error=0"
 

@@ -1,5 +1,5 @@
-/* old_glibc.c: what a program that is linked by scripts/old-glibc needs and older versions of glibc do not have. x86-64,
- * where the kernel's struct stat is glibc's. */
+/* old_glibc.c: what a program that is linked by scripts/old-glibc needs and older versions of glibc do not have.
+ * x86-64, where the kernel's struct stat is glibc's. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -37,8 +37,8 @@ int close_range(unsigned first, unsigned last, int flags)
     return 0;
 }
 
-/* Up to 2.33 it is the program that runs its constructors, from a function that it gives to the C library; since then the
- * C library does, unless it is given one. */
+/* Up to 2.33 it is the program that runs its constructors, from a function that it gives to the C library; since then
+ * the C library does, unless it is given one. */
 extern void (*const __init_array_start[])(int, char **, char **) __attribute__((visibility("hidden")));
 extern void (*const __init_array_end[])(int, char **, char **) __attribute__((visibility("hidden")));
 

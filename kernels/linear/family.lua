@@ -27,8 +27,8 @@ local kernels_of = {
 -- own share with what the epilogue makes of the first.
 local within = { f32 = 1e-4, f16 = 2e-3, bf16 = 1.6e-2 }
 
-local fields = { name = true, summary = true, dims = true, type = true, output = true, bias = true, scalars = true, epilogue = true,
-                 tolerance = true, torch = true, tensors = true, check = true, kernels = true }
+local fields = { name = true, summary = true, dims = true, type = true, output = true, bias = true, scalars = true,
+                 epilogue = true, tolerance = true, torch = true, tensors = true, check = true, kernels = true }
 
 local function check(f)
   for key in pairs(f) do

@@ -24,7 +24,8 @@ return {
   requires = { { "sm == 90", "wgmma is an instruction of Hopper GPUs (sm_90a)" } },
   params = {
     { "FORMAT", { "bf16x3", "fp16x3", "fp16x3s", "bf16x1", "fp16x1" },
-      help = "numbers that are multiplied: three products of two parts each (s: of fewer bits), or one of rounded operands" },
+      help = "numbers that are multiplied: three products of two parts each (s: of fewer bits), or one of rounded " ..
+             "operands" },
     { "STREAM", { "W", "X" }, help = "the matrix that is split in registers, on its way; the other is split before" },
     { "WARPGROUPS", { 2, 3 }, help = "that multiply; another one copies" },
     { "TILES", { 1, 2 }, help = "of 64 rows of the streamed matrix, a warpgroup" },
@@ -83,7 +84,8 @@ return {
     { "K % 4 == 0", "rows of X and W must begin at a multiple of 16 bytes for the copy engine" },
     { "N % VEC == 0", "rows of Y must begin at a multiple of VEC floats" },
     { "chunks >= SPLIT_K", "each block of a split k needs some of it" },
-    { "not in_workspace or PROMOTE_K // 32 < chunks // SPLIT_K", "each tile of 64 rows would not have handed over once" },
+    { "not in_workspace or PROMOTE_K // 32 < chunks // SPLIT_K",
+      "each tile of 64 rows would not have handed over once" },
     { "streamed_rows + rows * CLUSTER < 2147483648 and shared_rows + COLUMNS * CLUSTER < 2147483648",
       "rows and columns are counted in 32 bits" },
     -- What registers allow.

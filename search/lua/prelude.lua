@@ -117,7 +117,8 @@ function M.check_given()
   end
   if unknown then
     local near = M.nearest and M.nearest(unknown, names)
-    error(string.format("--set: there is no setting '%s'%s; %s", unknown, near and " (did you mean '" .. near .. "'?)" or "",
+    error(string.format("--set: there is no setting '%s'%s; %s", unknown,
+                        near and " (did you mean '" .. near .. "'?)" or "",
                         #known > 0 and "there are: " .. table.concat(known, "; ") or "this specification has none"), 0)
   end
 end

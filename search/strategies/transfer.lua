@@ -36,8 +36,8 @@ return strategy {
     count = integer { 15, min = 0, max = 1000, help = "earlier configurations to begin with at most, all at once" },
     each = integer { 3, min = 1, max = 10, help = "of them from one campaign at most" },
     ["then"] = choice { "gp", "forest", "local", "ils", "tabu", "annealing", "dual_annealing", "basin_hopping",
-                        "genetic", "differential_evolution", "pso", "firefly", "bandit", "latin", "random", "exhaustive",
-                        help = "the strategy that goes on" },
+                        "genetic", "differential_evolution", "pso", "firefly", "bandit", "latin", "random",
+                        "exhaustive", help = "the strategy that goes on" },
     batch = integer { 0, min = 0, max = 1000, help = "its option of that name; 0: as it has it" },
   },
   run = function(tune, space, opt)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_report.py CASE PAGE [DATABASE [CAMPAIGN]]: what a report does in a headless Chromium. Exit code 0: as it should."""
+"""check_report.py CASE PAGE [DATABASE [CAMPAIGN]]: what a report does in a headless Chromium. Exit code 0: as it
+should."""
 import os
 import sqlite3
 import subprocess
@@ -41,9 +42,11 @@ def case_opens(page):
             opened(b, page)
             see_all(b)
             quiet(b)
-            check(b.js("document.documentElement.dataset.theme") == ("dark" if dark else "light"), "the system's theme is not taken")
+            check(b.js("document.documentElement.dataset.theme") == ("dark" if dark else "light"),
+                  "the system's theme is not taken")
             check(b.js("document.documentElement.scrollWidth") <= width, "wider than %d" % width)
-            check(b.js("[...document.querySelectorAll('#nav a')].every(a => document.querySelector(a.getAttribute('href')))"),
+            check(b.js("[...document.querySelectorAll('#nav a')]"
+                       ".every(a => document.querySelector(a.getAttribute('href')))"),
                   "the navigation leads nowhere")
 
 
@@ -52,10 +55,12 @@ def near(got, want):
 
 
 def case_numbers(page, database, campaign):
-    """Every number of every trial that the page holds is the database's, bit for bit; those shown are these, rounded."""
+    """Every number of every trial that the page holds is the database's, bit for bit; those shown are these,
+    rounded."""
     db = sqlite3.connect(database)
     db.row_factory = sqlite3.Row
-    keys = ("time_ms", "time_low_ms", "time_high_ms", "registers", "local_bytes", "occupancy", "compile_seconds", "measure_seconds")
+    keys = ("time_ms", "time_low_ms", "time_high_ms", "registers", "local_bytes", "occupancy", "compile_seconds",
+            "measure_seconds")
     trials = {r["id"]: r for r in db.execute("SELECT * FROM trial WHERE campaign_id = ?", (campaign,))}
     reports = {r["trial_id"]: r for r in db.execute("SELECT * FROM trial_report WHERE campaign_id = ?", (campaign,))}
     check(trials, "the database has no trials")
@@ -70,22 +75,26 @@ def case_numbers(page, database, campaign):
         for key in ("cold_ms", "sustained_ms", "error", "max_abs", "mismatches"):
             got = b.js("Array.from(%s.col.%s, x => Number.isNaN(x) ? null : x)" % (c, key))
             check(all(near(g, reports[i][key]) for i, g in zip(ids, got)), key + " differs")
-        for name, expression in (("speedup", "c.speedup(i, c.firstBaseline)"), ("tflops", "c.tflops(i)"), ("gbps", "c.gbps(i)")):
-            got = b.js("(c => Array.from({length: c.n}, (_, i) => { const x = %s; return Number.isFinite(x) ? x : null }))(%s)" % (expression, c))
-            check(all(g is None or reports[i][name] is None or abs(g / reports[i][name] - 1) < 1e-12 for i, g in zip(ids, got)), name + " differs")
+        for name, expression in (("speedup", "c.speedup(i, c.firstBaseline)"), ("tflops", "c.tflops(i)"),
+                                 ("gbps", "c.gbps(i)")):
+            got = b.js("(c => Array.from({length: c.n}, (_, i) => { const x = %s; "
+                       "return Number.isFinite(x) ? x : null }))(%s)" % (expression, c))
+            check(all(g is None or reports[i][name] is None or abs(g / reports[i][name] - 1) < 1e-12
+                      for i, g in zip(ids, got)), name + " differs")
         got = b.js("(c => Array.from({length: c.n}, (_, i) => c.configuration(i)))(%s)" % c)
         order = lambda text: sorted(text.split())
         check(all(order(g) == order(trials[i]["configuration"]) for i, g in zip(ids, got)), "configurations differ")
-        samples = db.execute("SELECT m.trial_id, s.ms FROM sample s JOIN measurement m ON m.id = s.measurement_id JOIN trial t ON "
-                             "t.id = m.trial_id WHERE t.campaign_id = ? ORDER BY m.id, s.number", (campaign,)).fetchall()
+        samples = db.execute("SELECT m.trial_id, s.ms FROM sample s JOIN measurement m ON m.id = s.measurement_id "
+                             "JOIN trial t ON t.id = m.trial_id WHERE t.campaign_id = ? ORDER BY m.id, s.number",
+                             (campaign,)).fetchall()
         got = b.js("Array.from(%s.samples)" % c)
         check(got == [r["ms"] for r in samples], "samples differ")
         # what is shown
-        b.js("(() => { const s = document.querySelector('#pick-campaign select'); s.value = lathe.campaigns.indexOf(%s); "
-             "s.dispatchEvent(new Event('change')) })()" % c)
+        b.js("(() => { const s = document.querySelector('#pick-campaign select'); "
+             "s.value = lathe.campaigns.indexOf(%s); s.dispatchEvent(new Event('change')) })()" % c)
         check(b.until(READY, 60), "the chosen campaign is not drawn")
-        best = db.execute("SELECT trial_id, coalesce(cold_ms, time_ms) AS ms FROM trial_report WHERE campaign_id = ? AND score_ms IS NOT NULL "
-                          "ORDER BY score_ms, time_ms, trial_id", (campaign,)).fetchone()
+        best = db.execute("SELECT trial_id, coalesce(cold_ms, time_ms) AS ms FROM trial_report WHERE campaign_id = ? "
+                          "AND score_ms IS NOT NULL ORDER BY score_ms, time_ms, trial_id", (campaign,)).fetchone()
         shown = b.js("document.querySelector('.tile dd').textContent")
         check(shown.startswith("%.5g" % best["ms"]), "the winner's time is shown as " + shown)
         row = b.js("[...document.querySelectorAll('#trials-table tbody tr')[0].children].map(c => c.textContent)")
@@ -98,7 +107,8 @@ def rows(b):
 
 
 def search(b, text):
-    b.js("(() => { const s = document.getElementById('search'); s.value = %r; s.dispatchEvent(new Event('input')) })()" % text)
+    b.js("(() => { const s = document.getElementById('search'); s.value = %r; "
+         "s.dispatchEvent(new Event('input')) })()" % text)
     b.js("new Promise(done => setTimeout(done, 400))")
 
 
@@ -111,24 +121,31 @@ def case_table(page, database, campaign):
         all_ = number("SELECT count(*) " + of)
         check(rows(b).endswith("of %s trials" % format(all_, ",")), rows(b))
         # sorted by time, both ways; what has none is last
-        column = b.js("[...document.querySelectorAll('#trials-table thead th')].findIndex(t => t.textContent.startsWith('Time'))")
+        column = b.js("[...document.querySelectorAll('#trials-table thead th')]"
+                      ".findIndex(t => t.textContent.startsWith('Time'))")
         for down in (False, True):
             b.js("document.querySelectorAll('#trials-table thead th button')[%d].click()" % column)
             check(b.js("document.querySelectorAll('#trials-table thead th')[%d].getAttribute('aria-sort')" % column) ==
                   ("descending" if down else "ascending"), "aria-sort")
-            want = [str(r[0]) for r in db.execute("SELECT id %s ORDER BY time_ms IS NULL, time_ms %s, number LIMIT 50" % (of, "DESC" if down else ""), (campaign,))]
+            order = "SELECT id %s ORDER BY time_ms IS NULL, time_ms %s, number LIMIT 50" % (of, "DESC" if down else "")
+            want = [str(r[0]) for r in db.execute(order, (campaign,))]
             got = b.js("[...document.querySelectorAll('#trials-table tbody tr th')].map(c => c.textContent)")
             check(got == want, "sorted: %s, not %s" % (got[:5], want[:5]))
         # filters
         value = "EXISTS (SELECT 1 FROM parameter_value p WHERE p.trial_id = t.id AND p.name = '%s' AND p.value = %s)"
-        for text, sql in (("BM=128", value % ("BM", 128)), ("BM=128 BN!=64", value % ("BM", 128) + " AND EXISTS (SELECT 1 FROM parameter_value p WHERE p.trial_id = t.id AND p.name = 'BN' AND p.value <> 64)"),
-                          ("time<5.3 outcome=ok", "t.time_ms < 5.3 AND t.outcome = 'ok'"), ("registers>=200", "t.registers >= 200"),
+        for text, sql in (("BM=128", value % ("BM", 128)),
+                          ("BM=128 BN!=64",
+                           value % ("BM", 128) + " AND EXISTS (SELECT 1 FROM parameter_value p WHERE p.trial_id = t.id "
+                           "AND p.name = 'BN' AND p.value <> 64)"),
+                          ("time<5.3 outcome=ok", "t.time_ms < 5.3 AND t.outcome = 'ok'"),
+                          ("registers>=200", "t.registers >= 200"),
                           ("sgemm", "t.kernel LIKE '%sgemm%'"), ("wrong", "t.outcome = 'wrong'")):
             search(b, text)
             want = number("SELECT count(*) " + of + " AND " + sql)
             check(want > 0, "no trial for " + text)
             got = rows(b)
-            check(got.endswith("of %s trial%s" % (format(want, ","), "" if want == 1 else "s")), "%s: %s, not %d" % (text, got, want))
+            check(got.endswith("of %s trial%s" % (format(want, ","), "" if want == 1 else "s")),
+                  "%s: %s, not %d" % (text, got, want))
         search(b, "no-such-thing")
         check(rows(b) == "No trial passes the filter", rows(b))
         search(b, "")
@@ -147,7 +164,8 @@ def case_table(page, database, campaign):
         check(b.js("document.documentElement.dataset.theme") == "dark", "the button does not change the theme")
         # the code can be copied
         b.js("document.querySelector('#code button').click()")
-        check(b.until("/Copied|Selected/.test(document.querySelector('#code button').textContent)", 5), "the copy button says nothing")
+        check(b.until("/Copied|Selected/.test(document.querySelector('#code button').textContent)", 5),
+              "the copy button says nothing")
         quiet(b)
 
 
@@ -158,8 +176,10 @@ def case_hostile(page):
         opened(b, page)
         see_all(b)
         check(b.js("window.harmed === undefined"), "a script of the data ran")
-        check(b.js("document.querySelectorAll('main img, main script, main iframe').length") == 0, "the data made elements")
-        check(b.js("document.body.textContent.includes('<img src=x onerror=alert(1)>')"), "the hostile text is not shown as it is")
+        check(b.js("document.querySelectorAll('main img, main script, main iframe').length") == 0,
+              "the data made elements")
+        check(b.js("document.body.textContent.includes('<img src=x onerror=alert(1)>')"),
+              "the hostile text is not shown as it is")
         check(not [c for c in b.complaints if "Content Security" in c or "alert" in c], b.complaints)
         quiet(b)
 
@@ -173,8 +193,8 @@ def case_print(page, pdf):
 
 
 def case_large(page, wanted):
-    """Seconds of the page's process from the start to the last section, and of the clock; the limit is on the former, which
-    other work on the machine changes little."""
+    """Seconds of the page's process from the start to the last section, and of the clock; the limit is on the former,
+    which other work on the machine changes little."""
     with chromium.Browser() as b:
         b.send("Performance.enable")
         opened(b, page)
@@ -188,8 +208,8 @@ def case_large(page, wanted):
 
 
 def case_live(page, before, after, renew):
-    """A served page has `before` trials; when the command `renew` has run it has `after`, without being opened again, and
-    stands where it was."""
+    """A served page has `before` trials; when the command `renew` has run it has `after`, without being opened again,
+    and stands where it was."""
     with chromium.Browser() as b:
         opened(b, page)
         shown = "document.querySelector('#summary .sub').textContent"

@@ -1,5 +1,5 @@
-"""chromium.py: a headless Chromium by its debugging pipe (JSON messages, each ended by a NUL, on descriptors 3 and 4), with
-Python's standard library alone. Everything that a page says on its console, every exception and every refused or
+"""chromium.py: a headless Chromium by its debugging pipe (JSON messages, each ended by a NUL, on descriptors 3 and 4),
+with Python's standard library alone. Everything that a page says on its console, every exception and every refused or
 failed request is collected in `complaints`."""
 import base64
 import json
@@ -89,7 +89,8 @@ class Browser:
             self.complaints.append(" ".join(str(a.get("value", a.get("description"))) for a in p["args"]))
         elif method == "Log.entryAdded" and p["entry"]["level"] in ("error", "warning"):
             self.complaints.append(p["entry"]["text"])
-        elif method == "Network.loadingFailed" and (p.get("blockedReason") or not p.get("canceled")):  # an answer 304 is "canceled"
+        # an answer 304 is "canceled"
+        elif method == "Network.loadingFailed" and (p.get("blockedReason") or not p.get("canceled")):
             self.complaints.append("a request failed: " + p.get("errorText", ""))
 
     def send(self, method, params=None):
@@ -155,4 +156,5 @@ class Browser:
 
     def pdf(self, path):
         with open(path, "wb") as f:
-            f.write(base64.b64decode(self.send("Page.printToPDF", {"printBackground": True, "preferCSSPageSize": True})["data"]))
+            f.write(base64.b64decode(self.send("Page.printToPDF",
+                                               {"printBackground": True, "preferCSSPageSize": True})["data"]))

@@ -4,9 +4,11 @@ load helper
 # tune OPTION...: one trial of linear, loosely verified; prints its baselines with their outcomes
 tune() {
     rm -f t.db*
-    lathe tune linear --size M=64,N=64,K=64 --device host --kernel simt --strategy random --trials 1 --top 1 -q --db t.db --json \
+    lathe tune linear --size M=64,N=64,K=64 --device host --kernel simt --strategy random --trials 1 --top 1 -q \
+        --db t.db --json \
         --tolerance atol=0.1,rtol=0.1,times_sgemm_error=0 "$@" >tune.json
-    json tune.json "(SELECT group_concat(value ->> 'kernel' || ' ' || (value ->> 'outcome'), ', ') FROM json_each(j, '$.baselines'))"
+    json tune.json "(SELECT group_concat(value ->> 'kernel' || ' ' || (value ->> 'outcome'), ', ')
+        FROM json_each(j, '$.baselines'))"
 }
 
 @test "the usual ones, or those that are named, in the specification's order" {

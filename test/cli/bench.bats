@@ -46,7 +46,8 @@ END
     grep -q "^| 68 | - .*lathe tune: exit code 2: .*has no kernel 'nosuch'.*, see 68.log |$" out
     grep -q "has no kernel 'nosuch'" o/68.log
     [ ! -e o/68.json ]
-    [[ "$(json o/table.json "json_extract(j, '\$.missed.\"68\"[0]')")" == "lathe tune: exit code 2: "*"has no kernel 'nosuch'"* ]]
+    [[ "$(json o/table.json "json_extract(j, '\$.missed.\"68\"[0]')")" == \
+        "lathe tune: exit code 2: "*"has no kernel 'nosuch'"* ]]
 }
 
 @test "all stages: each once, and what is left to do" {
@@ -95,7 +96,8 @@ END
         [ -s "o/table-$suffix.md" ]
     done
     [ ! -e o/76.json ]
-    [ "$(json o/76-f16.json "json_array_length(j, '$.baselines') IS NOT NULL AND j ->> 'baselines' ->> 'sgemm_f16' IS NOT NULL")" = 1 ]
+    [ "$(json o/76-f16.json "json_array_length(j, '$.baselines') IS NOT NULL
+        AND j ->> 'baselines' ->> 'sgemm_f16' IS NOT NULL")" = 1 ]
     lathe query --db o/kernelbench.db --csv "SELECT problem.name, restrictions FROM campaign JOIN problem
         ON problem.id = problem_id ORDER BY campaign.id" >campaigns
     [ "$(sed 1d campaigns | tr -d '"[]')" = "kernelbench_76,FORMAT == 'tf32x1'
@@ -110,7 +112,8 @@ kernelbench_76_bf16," ]
 @test "several GPUs share the problems, and one table has them all" {
     needs_python
     bench --dry-run --gpus 2 12 76 59 -- --kernel epilogue >out
-    [ "$(lathe query --db o/kernelbench.db --csv "SELECT count(*) FROM campaign WHERE state = 'finished'" | sed 1d)" = 3 ]
+    [ "$(lathe query --db o/kernelbench.db --csv "SELECT count(*) FROM campaign WHERE state = 'finished'" |
+        sed 1d)" = 3 ]
     for n in 12 59 76; do grep -q "^| $n | 13x24x20 | epilogue |" o/table.md; done
 }
 

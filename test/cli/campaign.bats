@@ -80,14 +80,16 @@ sql() { sqlite3 lathe.db "$1"; }
 }
 
 @test "tune: nothing of the live block is left on the screen; an interruption's message stands below it" {
-    command -v python3 >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no python3 or no pseudo-terminals here"
+    command -v python3 >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
+        skip "no python3 or no pseudo-terminals here"
     TERM=xterm "$TREE/test/cli/terminal.py" --columns 300 "$LATHE_BIN" $TUNE --trials 8 --db s.db >screen
     not grep -q ' a minute  \|compiling, ' screen
     [ "$(sed -n 1p screen | cut -d' ' -f1-2)" = "campaign 1" ]
     [ "$(grep -c '^trial .*: best so far' screen)" -ge 1 ]
     grep -q '^next: lathe export' screen
     # without --top the report is the last of it; the block stood above the message and is left there, whole
-    TERM=xterm run "$TREE/test/cli/terminal.py" --columns 300 --interrupt "best so far" "$LATHE_BIN" tune tiny --device host \
+    TERM=xterm run "$TREE/test/cli/terminal.py" --columns 300 --interrupt "best so far" "$LATHE_BIN" tune tiny \
+        --device host \
         --size M=6,N=7,K=9 --strategy random --trials 4000 --db i.db
     [ "$status" -eq 130 ]
     [ "$(grep -c '^ending: what is running' <<<"$output")" -eq 1 ]
@@ -100,17 +102,20 @@ sql() { sqlite3 lathe.db "$1"; }
     [ "$status" -eq 0 ]
     [[ "$out" == id,campaign,number,kernel,configuration,* ]]
     [ "$(wc -l <<<"$out")" -eq 4 ]
-    [ "$(lathe show 1 --csv | python3 -c 'import csv, sys; print(len(list(csv.reader(sys.stdin))))')" -eq $(($(lathe query --csv "SELECT count(*) FROM trial WHERE campaign_id = 1 AND number > 0" | tail -1) + 1)) ]
+    [ "$(lathe show 1 --csv | python3 -c 'import csv, sys; print(len(list(csv.reader(sys.stdin))))')" -eq \
+        $(($(lathe query --csv "SELECT count(*) FROM trial WHERE campaign_id = 1 AND number > 0" | tail -1) + 1)) ]
     [[ "$(lathe show --csv)" == id,problem,size,* ]]
     fails 2 "--csv and --json exclude each other" lathe best --csv --json
     fails 2 "--csv and --json exclude each other" lathe show --csv --json
-    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
+    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
+        skip "no pseudo-terminals here"
     gunzip -c "$TREE/test/data/linear-h200.db.gz" >h200.db
     LC_ALL=C.UTF-8 TERM=xterm script -qec "$LATHE_BIN show 3 --db h200.db" /dev/null >screen </dev/null
     grep -q $'^best so far  \xe2\x96\x88' screen
     LC_ALL=C TERM=xterm script -qec "$LATHE_BIN show 3 --db h200.db" /dev/null >screen </dev/null
     grep -q '^best so far  9.586 to 5.161 ms, found by trial 169 of 900' screen
-    [ "$(lathe show 3 --db h200.db | grep '^best so far')" = "best so far  9.586 to 5.161 ms, found by trial 169 of 900" ]
+    [ "$(lathe show 3 --db h200.db | grep '^best so far')" = \
+        "best so far  9.586 to 5.161 ms, found by trial 169 of 900" ]
 }
 
 @test "best: a table, and an array best first" {
@@ -161,7 +166,8 @@ sql() { sqlite3 lathe.db "$1"; }
     lathe tune tiny $RUN --db pace.db --quiet >/dev/null
     lathe show 1 --db pace.db >shown
     grep -Eq '^search [0-9.]+ s: [0-9.]+ trials a minute, the device busy [0-9]+ % of the time, setting up ' shown
-    for stage in strategy compile load verify measure store; do grep -Eq "^$stage +[0-9.]+ +[0-9.]+ % +[0-9.]+" shown; done
+    for stage in strategy compile load verify measure store; do grep -Eq "^$stage +[0-9.]+ +[0-9.]+ % +[0-9.]+" shown
+    done
     lathe show 1 --db pace.db --json >shown.json
     # every part of the campaign is there; the device had no more than the search; stages are within what had the device
     [ "$(json shown.json "min(j ->> '$.pace.phases.setup' > 0, j ->> '$.pace.phases.baselines' > 0,
@@ -186,7 +192,8 @@ sql() { sqlite3 lathe.db "$1"; }
     lathe show 1 --db drift.db --json >shown.json
     [ "$(json shown.json "j ->> '$.drift[0].kernel'")" = gemm_then_scale ]
     # the least, the most and the last are shares of the trial's own time
-    [ "$(sqlite3 drift.db "SELECT abs(min(d.median_ms) / t.time_ms - 1 - $(json shown.json "j ->> '$.drift[0].least'")) < 1e-9
+    [ "$(sqlite3 drift.db "SELECT abs(min(d.median_ms) / t.time_ms - 1 - $(json shown.json \
+        "j ->> '$.drift[0].least'")) < 1e-9
         FROM drift d JOIN trial t ON t.id = d.trial_id WHERE phase = 'search'")" = 1 ]
     lathe tune tiny $RUN --db calm.db --drift 24h --quiet >/dev/null
     [ "$(sqlite3 calm.db "SELECT count(*) FROM drift WHERE phase = 'search'")" = 0 ]

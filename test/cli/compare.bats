@@ -8,7 +8,8 @@ MILO="$DATA/convolution_milo-A100.t4.json.gz"
 compare() { "$LATHE_BIN" compare "$@"; }
 
 @test "on a terminal scores have bars, of # where the locale is not UTF-8" {
-    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
+    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
+        skip "no pseudo-terminals here"
     local command="$LATHE_BIN compare --spaces $PNPOLY --strategies random,gp --seeds 2 --quiet"
     LC_ALL=C TERM=xterm script -qec "$command" /dev/null >screen </dev/null
     grep -q '^gp .*##' screen
@@ -31,12 +32,14 @@ compare() { "$LATHE_BIN" compare "$@"; }
     [[ "$out" != *"not compared"* ]]
     compare 2 1 3 --db c.db --json >rows
     [ "$(json rows "(SELECT group_concat(value ->> 'id') FROM json_each(j))")" = 2,1,3 ]
-    [ "$(json rows "round(j ->> '\$[1].ratio' - (j ->> '\$[0].best.cold_ms') / (j ->> '\$[1].best.cold_ms'), 9)")" = 0.0 ]
+    [ "$(json rows "round(j ->> '\$[1].ratio' - (j ->> '\$[0].best.cold_ms') / (j ->> '\$[1].best.cold_ms'), 9)")" = \
+        0.0 ]
     [ "$(json rows "j ->> '\$[0].ratio'")" = 1.0 ]
     [ -z "$(json rows "j ->> '\$[2].ratio'")" ] # of another size
     split compare 2 1 3 --db c.db
     [[ "$out" == *"not compared with the first: 3 ("* ]]
-    [ "$(sqlite3 :memory: ".import --csv '|$LATHE_BIN compare 1 3 --db c.db --csv' t" "SELECT group_concat(id || best_outcome) FROM t")" = 1ok,3ok ]
+    [ "$(sqlite3 :memory: ".import --csv '|$LATHE_BIN compare 1 3 --db c.db --csv' t" \
+        "SELECT group_concat(id || best_outcome) FROM t")" = 1ok,3ok ]
     fails 1 "there is no campaign 9 in c.db" compare 1 9 --db c.db
     fails 2 "campaign 1 is there twice" compare 1 01 --db c.db
     fails 2 "the numbers of two campaigns" compare 1 --db c.db
@@ -48,7 +51,8 @@ compare() { "$LATHE_BIN" compare "$@"; }
 }
 
 @test "on a terminal the tests of the pairs are seen going; --quiet says nothing" {
-    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
+    command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
+        skip "no pseudo-terminals here"
     local command="$LATHE_BIN compare --spaces $PNPOLY --seeds 20 --jobs 1 --strategies random,random:batch=1,latin,latin:samples=4"
     command+=",local,local:kind=adjacent,local:batch=4,local:batch=2,tabu,ils,ils:kick=2,pso,genetic,annealing"
     TERM=xterm script -qec "$command" /dev/null >screen </dev/null
@@ -71,7 +75,8 @@ compare() { "$LATHE_BIN" compare "$@"; }
     [ "$(json report "j ->> '\$.spaces[1].space'")" = convolution_milo-A100 ]
     [ "$(json report "j ->> '\$.spaces[1].last_evaluation'")" = 1050 ]
     [ "$(json report "round(j ->> '\$.spaces[0].to_s', 1)")" = 51.9 ]
-    [ "$(json report "round((j ->> '\$.strategies[0].spaces[0].score') / 2 + (j ->> '\$.strategies[0].spaces[1].score') / 2
+    [ "$(json report "round((j ->> '\$.strategies[0].spaces[0].score') / 2 + (j ->> '\$.strategies[0].spaces[1].score')
+        / 2
                       - (j ->> '\$.strategies[0].score'), 9)")" = 0.0 ]
 }
 
@@ -87,7 +92,8 @@ compare() { "$LATHE_BIN" compare "$@"; }
     [ "$(sqlite3 t.db "SELECT min(n) >= 217 AND min(e) >= 51.89 * 1.1 FROM
         (SELECT count(*) AS n, max(cum_s + 0) AS e FROM t GROUP BY strategy, seed)")" = 1 ]
     # best is the running minimum, the clock the sum of costs
-    [ "$(sqlite3 t.db "SELECT count(*) FROM (SELECT best + 0 AS best, min(CASE objective WHEN '' THEN 1e9 ELSE objective + 0 END)
+    [ "$(sqlite3 t.db "SELECT count(*) FROM (SELECT best + 0 AS best, min(CASE objective WHEN '' THEN 1e9 ELSE objective
+        + 0 END)
         OVER (PARTITION BY strategy, seed ORDER BY feval + 0) AS m FROM t WHERE best <> '') WHERE best <> m")" = 0 ]
     [ "$(sqlite3 t.db "SELECT count(*) > 0 FROM t WHERE objective = ''")" = 1 ]
     [ "$(sqlite3 t.db "SELECT count(*) FROM c WHERE space = 'mean' AND strategy = 'local'")" = 1000 ]
@@ -115,11 +121,13 @@ compare() { "$LATHE_BIN" compare "$@"; }
 return strategy { name = "first", summary = "the first ones", options = { step = integer { 1, min = 1 } },
   run = function(tune, space, opt) for i = 1, space:size(), opt.step do tune.evaluate(space:at(i)) end end }
 L
-    split compare --spaces "$PNPOLY" pnpoly-RTX_3090.json.gz --strategies ./first.lua:step=9,random --strategies local:batch=4,starts=8 \
+    split compare --spaces "$PNPOLY" pnpoly-RTX_3090.json.gz --strategies ./first.lua:step=9,random \
+        --strategies local:batch=4,starts=8 \
         --seeds 2 --json
     [ "$status" -eq 0 ]
     echo "$out" >report
-    [ "$(json report "(SELECT group_concat(value ->> 'strategy', ' ') FROM (SELECT value FROM json_each(j, '\$.strategies')
+    [ "$(json report "(SELECT group_concat(value ->> 'strategy', ' ') FROM (SELECT value
+        FROM json_each(j, '\$.strategies')
         ORDER BY value ->> 'strategy'))")" = "./first.lua:step=9 local:batch=4,starts=8 random" ]
     [ "$(json report "j ->> '\$.spaces[0].space'")" = "$PNPOLY" ]
     [ "$(json report "j ->> '\$.spaces[1].space'")" = pnpoly-RTX_3090.json.gz ]
@@ -136,7 +144,8 @@ L
     [ "$status" -eq 0 ]
     echo "$out" >report
     [ "$(json report "j ->> '\$.strategies[2].spaces[0].evaluations' IN (0.0, 1.0)")" = 1 ]
-    worst="$(sqlite3 :memory: ".import --csv out/curves.csv c" "SELECT count(DISTINCT value_ms) FROM c WHERE strategy <> 'random' AND space <> 'mean'")"
+    worst="$(sqlite3 :memory: ".import --csv out/curves.csv c" \
+        "SELECT count(DISTINCT value_ms) FROM c WHERE strategy <> 'random' AND space <> 'mean'")"
     [ "$worst" = 2 ]
 }
 
@@ -153,8 +162,10 @@ L
     split compare --spaces "$PNPOLY" --strategies slow.lua:n=200000,slow.lua --seeds 2 --own-time -o out --csv
     [ "$status" -eq 0 ]
     # the same configurations, later
-    [ "$(sqlite3 :memory: ".import --csv out/traces.csv t" "SELECT count(*), min(a.objective = b.objective), min(a.cum_s + 0 > b.cum_s + 0) FROM t a
-        JOIN t b ON a.seed = b.seed AND a.feval = b.feval AND a.strategy = 'slow.lua:n=200000' AND b.strategy = 'slow.lua'
+    [ "$(sqlite3 :memory: ".import --csv out/traces.csv t" \
+        "SELECT count(*), min(a.objective = b.objective), min(a.cum_s + 0 > b.cum_s + 0) FROM t a
+        JOIN t b ON a.seed = b.seed AND a.feval = b.feval AND a.strategy = 'slow.lua:n=200000'
+            AND b.strategy = 'slow.lua'
         WHERE a.feval + 0 < 50")" = "98|1|1" ]
 }
 
@@ -162,12 +173,15 @@ L
     split compare --spaces "$PNPOLY" --strategies random,local:batch=4 --seeds 2 --db x.db -o out
     [ "$status" -eq 0 ]
     sqlite3 x.db ".import --csv out/traces.csv trace"
-    [ "$(sqlite3 x.db "SELECT group_concat(name || ' ' || seed || ' ' || state, ', ') FROM campaign c JOIN strategy s ON s.id = c.strategy_id")" = \
+    [ "$(sqlite3 x.db "SELECT group_concat(name || ' ' || seed || ' ' || state, ', ') FROM campaign c JOIN strategy s
+        ON s.id = c.strategy_id")" = \
         "random 1 finished, local 1 finished, random 2 finished, local 2 finished" ]
     [ "$(sqlite3 x.db "SELECT count(*) FROM campaign WHERE strategy_options LIKE 'batch=4 %'")" = 2 ]
     [ "$(sqlite3 x.db "SELECT (SELECT count(*) FROM trial) = (SELECT count(*) FROM trace)")" = 1 ]
-    [ "$(sqlite3 x.db "SELECT count(*) FROM trial t JOIN campaign c ON c.id = t.campaign_id JOIN strategy s ON s.id = c.strategy_id
-        JOIN trace x ON x.strategy = CASE s.name WHEN 'local' THEN 'local:batch=4' ELSE s.name END AND x.seed = c.seed AND x.feval = t.number
+    [ "$(sqlite3 x.db "SELECT count(*) FROM trial t JOIN campaign c ON c.id = t.campaign_id JOIN strategy s
+        ON s.id = c.strategy_id
+        JOIN trace x ON x.strategy = CASE s.name WHEN 'local' THEN 'local:batch=4' ELSE s.name END AND x.seed = c.seed
+            AND x.feval = t.number
         WHERE abs(coalesce(t.time_ms, 0) - x.objective) < 1e-9")" = "$(sqlite3 x.db "SELECT count(*) FROM trial")" ]
     lathe show --db x.db 2 | grep -q 'nothing was measured'
     fails 6 "x.txt" compare --spaces "$PNPOLY" --strategies random --seeds 1 --db /nonexistent/x.txt
@@ -188,7 +202,8 @@ L
 {"tune_params_keys": ["a"], "tune_params": {"a": [1, 2]}, "cache": {
 "1": {"a": 1, "time": 3, "times": [3], "compile_time": 9}, "2": {"a": 2, "time": "InvalidConfig", "compile_time": 9}}}
 J
-    fails 2 "one.json: no score can be made of it: only one of its configurations is valid" compare --spaces one.json --strategies random
+    fails 2 "one.json: no score can be made of it: only one of its configurations is valid" compare --spaces one.json \
+        --strategies random
     sed 's/"InvalidConfig"/4/' one.json >two.json
     fails 2 "two.json: no score can be made of it: random search is expected to find the best" compare --spaces two.json
     sed 's/"InvalidConfig"/3/' one.json >flat.json
@@ -199,7 +214,8 @@ J
     cat >bad.lua <<'L'
 return strategy { name = "bad", summary = "bad", run = function(tune, space) error("too bad") end }
 L
-    fails 3 "bad.lua on pnpoly-RTX_3090, seed 1: bad.lua:1: too bad" compare --spaces "$PNPOLY" --strategies bad.lua,random --jobs 1
+    fails 3 "bad.lua on pnpoly-RTX_3090, seed 1: bad.lua:1: too bad" compare --spaces "$PNPOLY" \
+        --strategies bad.lua,random --jobs 1
 }
 
 @test "a full disk is an error" {
@@ -211,7 +227,8 @@ L
 
 @test "Ctrl-C leaves what is done" {
     # a shell starts background jobs with SIGINT ignored
-    env --default-signal=INT "$LATHE_BIN" compare --spaces "$PNPOLY" --strategies random --seeds 100000 -j 2 -o out >text 2>errors &
+    env --default-signal=INT "$LATHE_BIN" compare --spaces "$PNPOLY" --strategies random \
+        --seeds 100000 -j 2 -o out >text 2>errors &
     pid=$!
     until_true 30 grep -q '^pnpoly-RTX_3090,random,9,' out/traces.csv
     kill -INT $pid
@@ -222,6 +239,7 @@ L
     grep -q 'runs of 100000, ' text
     [ -s out/scores.csv ]
     # whole runs only, all but one of the two that were in the middle, and each whole line
-    [ "$(sqlite3 :memory: ".import --csv out/traces.csv t" "SELECT min(n) >= 217, count(*) > 1, max(seed) - count(*) <= 1 FROM
+    [ "$(sqlite3 :memory: ".import --csv out/traces.csv t" \
+        "SELECT min(n) >= 217, count(*) > 1, max(seed) - count(*) <= 1 FROM
         (SELECT seed + 0 AS seed, count(*) AS n, max(length(cum_s)) FROM t GROUP BY seed)")" = "1|1|1" ]
 }

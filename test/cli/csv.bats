@@ -21,7 +21,8 @@ load helper
 @test "space --list --csv: a row a configuration, a column a parameter of any kernel, nothing where it is not active" {
     lathe space tiny --target host --list --csv >all.csv
     lathe space tiny --target host --list --json >all
-    sqlite3 :memory: ".import --csv all.csv t" "SELECT count(*), count(DISTINCT kernel || \"index\"), sum(\"ORDER\" = '') FROM t" >imported
+    sqlite3 :memory: ".import --csv all.csv t" \
+        "SELECT count(*), count(DISTINCT kernel || \"index\"), sum(\"ORDER\" = '') FROM t" >imported
     [ "$(cat imported)" = "$(json all "json_array_length(j) || '|' || json_array_length(j) || '|' ||
         (SELECT count(*) FROM json_each(j) WHERE value -> 'configuration' ->> 'ORDER' IS NULL)")" ]
     lathe space linear --target sm_90a --sample 3 --csv >some.csv
@@ -48,35 +49,44 @@ yes' ]
     lathe check tiny --target host --sample 2 --csv --quiet >checked.csv
     lathe check tiny --target host --sample 2 --json --quiet >checked
     [ "$(sqlite3 :memory: ".import --csv checked.csv t" "SELECT group_concat(kernel || tried || compiled) FROM t")" = \
-        "$(json checked "(SELECT group_concat((value ->> 'kernel') || (value ->> 'tried') || (value ->> 'compiled')) FROM json_each(j))")" ]
+        "$(json checked "(SELECT group_concat((value ->> 'kernel') || (value ->> 'tried') || (value ->> 'compiled'))
+            FROM json_each(j))")" ]
     lathe verify tiny --kernel plain --config BLOCK=64,UNROLL=1,FLAW=none --device host --csv --quiet >verified.csv
     [[ "$(head -1 verified.csv)" == inputs,* ]]
-    [ "$(sqlite3 :memory: ".import --csv verified.csv t" "SELECT count(*) > 1 AND count(*) = sum(outcome = 'ok') FROM t")" = 1 ]
+    [ "$(sqlite3 :memory: ".import --csv verified.csv t" \
+        "SELECT count(*) > 1 AND count(*) = sum(outcome = 'ok') FROM t")" = 1 ]
 }
 
 @test "doctor --csv: a row for each of what --json lists" {
     lathe doctor --csv >found.csv
     lathe doctor --json >found
     [ "$(sqlite3 :memory: ".import --csv found.csv t" "SELECT group_concat(what || found) FROM t")" = \
-        "$(json found "(SELECT group_concat((value ->> 'what') || (value ->> 'found')) FROM json_each(j, '$.found'))")" ]
+        "$(json found "(SELECT group_concat((value ->> 'what') || (value ->> 'found'))
+            FROM json_each(j, '$.found'))")" ]
     lathe doctor --selftest --device host --time-limit 2 --csv >outcomes.csv
-    [ "$(sqlite3 :memory: ".import --csv outcomes.csv t" "SELECT count(*), sum(meant = outcome AND right = 1) FROM t")" = "8|8" ]
+    [ "$(sqlite3 :memory: ".import --csv outcomes.csv t" \
+        "SELECT count(*), sum(meant = outcome AND right = 1) FROM t")" = "8|8" ]
 }
 
 @test "recording --csv: one row, with the figures of --json" {
     lathe recording "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --csv >figures.csv
     lathe recording "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --json >figures
     [ "$(wc -l <figures.csv)" = 2 ]
-    [ "$(sqlite3 :memory: ".import --csv figures.csv t" "SELECT configurations, outcomes_launch, \"evaluations_to_0.95\" FROM t")" = \
-        "$(json figures "(j ->> 'configurations') || '|' || (j ->> '\$.outcomes.launch') || '|' || (j ->> '\$.evaluations_to.\"0.95\"')")" ]
-    [ "$(sqlite3 :memory: ".import --csv figures.csv t" "SELECT round(best_ms, 9) FROM t")" = "$(json figures "round(j ->> 'best_ms', 9)")" ]
+    [ "$(sqlite3 :memory: ".import --csv figures.csv t" \
+        "SELECT configurations, outcomes_launch, \"evaluations_to_0.95\" FROM t")" = \
+        "$(json figures "(j ->> 'configurations') || '|' || (j ->> '\$.outcomes.launch') || '|'
+            || (j ->> '\$.evaluations_to.\"0.95\"')")" ]
+    [ "$(sqlite3 :memory: ".import --csv figures.csv t" "SELECT round(best_ms, 9) FROM t")" = "$(json figures \
+        "round(j ->> 'best_ms', 9)")" ]
 }
 
 @test "tune-strategy --csv: every combination, best first, and the defaults" {
-    lathe tune-strategy local --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --trials 3 --seeds 2 --db none --quiet --csv >tried.csv
+    lathe tune-strategy local --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --trials 3 --seeds 2 \
+        --db none --quiet --csv >tried.csv
     [ "$(head -1 tried.csv)" = "place,options,score,spaces_pnpoly-RTX_3090" ]
     [ "$(cut -d, -f1 tried.csv | tr '\n' ' ')" = "place 1 2 3 default " ]
-    [ "$(sqlite3 :memory: ".import --csv tried.csv t" "SELECT group_concat(score, ' ') FROM t WHERE place <> 'default'")" = \
+    [ "$(sqlite3 :memory: ".import --csv tried.csv t" \
+        "SELECT group_concat(score, ' ') FROM t WHERE place <> 'default'")" = \
         "$(sqlite3 :memory: ".import --csv tried.csv t" "SELECT group_concat(score, ' ') FROM
             (SELECT score FROM t WHERE place <> 'default' ORDER BY score + 0 DESC)")" ]
 }
@@ -86,7 +96,8 @@ yes' ]
     [ "$status" = 0 ]
     [ "$out" = "$(lathe best --campaign 1 --top 2 --csv)" ]
     [[ "$errors" == *best* ]]
-    lathe tune --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --db none --trials 5 --quiet --csv >replayed.csv
+    lathe tune --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --db none --trials 5 --quiet \
+        --csv >replayed.csv
     [ "$(head -1 replayed.csv)" = number,kernel,configuration,time_ms ]
     [ "$(wc -l <replayed.csv)" = 2 ]
 }

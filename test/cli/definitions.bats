@@ -20,8 +20,8 @@ SPACES="$TREE/test/data/spaces"
     grep -q "block_size_x \* block_size_y <= 1024" explained
 }
 
-# Random constraints over few values: Python itself says which combinations are valid. One that raises an exception there
-# refuses here.
+# Random constraints over few values: Python itself says which combinations are valid. One that raises an exception
+# there refuses here.
 @test "constraints have the values that Python gives them" {
     cat >make.py <<'PY'
 import itertools, json, random, sys

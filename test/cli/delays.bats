@@ -22,15 +22,19 @@ load helper
 @test "without delays it stays: the host device does not ask for them by itself" {
     lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --db d.db -q >out
     grep -q "KIND=race" out
-    fails 2 "expected auto, yes or no, not 'maybe'" lathe tune "$TREE/test/specs/delayed.lua" --device host --delays maybe
+    fails 2 "expected auto, yes or no, not 'maybe'" lathe tune "$TREE/test/specs/delayed.lua" --device host \
+        --delays maybe
 }
 
 @test "verify tries the first class again with delays" {
-    run lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=race --inputs default -q
+    run lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=race \
+        --inputs default -q
     [ "$status" = 1 ]
     [[ "$output" = *"default, warps delayed "*"1   0 "* ]]
-    lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=right --json -q >j
-    [ "$(json j "json_extract(j, '\$[0].delays') || json_extract(j, '\$[1].delays') || json_extract(j, '\$[2].delays')")" = 010 ]
+    lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=right \
+        --json -q >j
+    [ "$(json j "json_extract(j, '\$[0].delays') || json_extract(j, '\$[1].delays')
+        || json_extract(j, '\$[2].delays')")" = 010 ]
     for kind in refused unlaunched; do      # that says nothing of the kernel without delays
         lathe verify "$TREE/test/specs/delayed.lua" --kernel scale --device host --delays yes --config KIND=$kind \
             --inputs default >out 2>notes

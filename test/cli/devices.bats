@@ -6,8 +6,10 @@ load hold
     local run="$TREE/test/specs/sleep.lua --where ID<=16 --strategy exhaustive --top 0 --quiet"
     lathe tune $run --device host --db first.db >out                # compiles
     lathe tune $run --device host,host --db p.db >out
-    [ "$(sql "SELECT min(n) >= 4 AND sum(n) = 16 FROM (SELECT count(*) AS n FROM trial WHERE number > 0 AND outcome = 'ok'
-              GROUP BY device_position UNION ALL SELECT 0 WHERE (SELECT count(DISTINCT device_position) FROM trial) < 2)")" = 1 ]
+    [ "$(sql "SELECT min(n) >= 4 AND sum(n) = 16 FROM (SELECT count(*) AS n FROM trial WHERE number > 0
+        AND outcome = 'ok'
+              GROUP BY device_position UNION ALL SELECT 0 WHERE (SELECT count(DISTINCT device_position)
+                  FROM trial) < 2)")" = 1 ]
 }
 
 @test "each of two devices has its baselines and its final" {
@@ -25,11 +27,13 @@ load hold
     [ "$(sql "SELECT count(*) FROM trial_report t JOIN trial_report b ON b.ran_on = t.ran_on AND b.number <= 0
               WHERE t.number > 0 AND t.cold_ms IS NULL AND abs(t.speedup - b.time_ms / t.time_ms) > 1e-9")" = 0 ]
     # the three leaders and the baseline were measured by both; places follow from the first
-    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM measurement WHERE regime = 'cold' AND device_position = 0
+    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM measurement WHERE regime = 'cold'
+        AND device_position = 0
               UNION ALL SELECT count(*) FROM measurement WHERE regime = 'cold' AND device_position = 1)")" = 4,4 ]
     [ "$(sql "SELECT count(*) FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'cold'
               AND m.device_position = 0 WHERE t.final_rank IS NOT NULL AND t.score_ms = m.median_ms")" = 3 ]
-    [ "$(sql "SELECT group_concat(final_rank) FROM (SELECT final_rank FROM trial WHERE final_rank ORDER BY score_ms)")" = 1,2,3 ]
+    [ "$(sql "SELECT group_concat(final_rank) FROM (SELECT final_rank FROM trial WHERE final_rank
+        ORDER BY score_ms)")" = 1,2,3 ]
 }
 
 @test "the same seed proposes the same, however the devices share it, and it can be resumed" {
@@ -37,7 +41,8 @@ load hold
     lathe tune tiny $run --trials 30 --db whole.db --quiet >/dev/null
     lathe tune tiny $run --trials 12 --db p.db --quiet >/dev/null
     lathe tune --resume 1 --trials 30 --db p.db --quiet >/dev/null
-    local same="SELECT group_concat(configuration, ';') FROM (SELECT configuration FROM trial WHERE number > 0 ORDER BY number)"
+    local same="SELECT group_concat(configuration, ';') FROM (SELECT configuration FROM trial WHERE number > 0
+        ORDER BY number)"
     [ "$(sqlite3 whole.db "$same")" = "$(sqlite3 p.db "$same")" ]
     [ "$(sql "SELECT json_extract(request, '$.device') || resumed FROM campaign")" = host,host1 ]
     fails 2 "--device: a campaign that is resumed" lathe tune --resume 1 --device host --trials 31 --db p.db

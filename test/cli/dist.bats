@@ -6,7 +6,8 @@ load helper
     charts=$(dirname "$LATHE_BIN")/web/node_modules
     # this tree as a commit of its own, whatever is not committed yet
     mkdir tree
-    (cd "$TREE" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f ! -path './build*'; } | tar -c -T - 2>/dev/null) | tar -x -C tree
+    (cd "$TREE" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f ! -path './build*'; } |
+        tar -c -T - 2>/dev/null) | tar -x -C tree
     cd tree
     rm -rf third-party
     sed 's/+.*//' VERSION >v && mv v VERSION

@@ -1,5 +1,5 @@
-# docs.bats: the documents' code blocks. What each may be, and that all are one of it, is in test/docs/blocks.py; README.md's
-# commands are in readme.bats, those of docs/kernels.md in kernels_doc.bats.
+# docs.bats: the documents' code blocks. What each may be, and that all are one of it, is in test/docs/blocks.py;
+# README.md's commands are in readme.bats, those of docs/kernels.md in kernels_doc.bats.
 
 load helper
 
@@ -34,7 +34,8 @@ marks() {
 runs() {
     local n=0 line
     while IFS= read -r line; do
-        if [[ "$line" == "lathe report"* ]] && ! lathe report -o .page >.said 2>&1 && grep -q 'without the chart library' .said; then
+        if [[ "$line" == "lathe report"* ]] && ! lathe report -o .page >.said 2>&1 &&
+            grep -q 'without the chart library' .said; then
             continue # a build without npm
         fi
         if ! bash -c "$line" </dev/null >.said 2>&1; then
@@ -62,7 +63,8 @@ runs() {
     echo 'x = 1' >copy/examples/a.lua
     run copy/test/docs/blocks.py rule
     [ "$status" -eq 1 ]
-    [[ "$output" == *"docs/a.md:1: what is it?"* && "$output" == *"docs/a.md:4: these lines do not stand in examples/a.lua"* ]]
+    [[ "$output" == *"docs/a.md:1: what is it?"* &&
+        "$output" == *"docs/a.md:4: these lines do not stand in examples/a.lua"* ]]
     [[ "$output" == *"docs/a.md:7: sh may be marked"* && "$output" == *"docs/b.md:9: no answer follows"* ]]
     [ "${#lines[@]}" -eq 4 ]
 }
@@ -99,9 +101,11 @@ runs() {
 @test "docs/tutorial.md: without its barrier the kernel is wrong, and every trial says so" {
     cp -r "$TREE/examples/softmax" broken
     sed -i '/__syncthreads();/d' broken/softmax.cu
-    run lathe tune ./broken --device host --size M=5,N=150 --where "LANES > 32" --strategy random --trials 6 --db b.db -q
+    run lathe tune ./broken --device host --size M=5,N=150 --where "LANES > 32" --strategy random --trials 6 \
+        --db b.db -q
     [ "$status" -eq 1 ]
-    [ "$(sqlite3 b.db "SELECT group_concat(DISTINCT outcome) || count(*) FROM trial WHERE role = 'candidate'")" = wrong6 ]
+    [ "$(sqlite3 b.db "SELECT group_concat(DISTINCT outcome) || count(*) FROM trial WHERE role = 'candidate'")" = \
+        wrong6 ]
 }
 
 @test "docs/export.md" {
@@ -152,7 +156,8 @@ first() { awk -v lang="\`\`\`$1" '/^```/ { if (inside) exit; inside = $0 == lang
 
 @test "docs/specification.md: its example is a specification" {
     first lua docs/specification.md >spec.lua
-    for f in tiled tiled_reduce plain; do echo "extern \"C\" __global__ void $f(LatheEpilogue epilogue) {}"; done >tiled.cu
+    for f in tiled tiled_reduce plain; do echo "extern \"C\" __global__ void $f(LatheEpilogue epilogue) {}"
+    done >tiled.cu
     lathe space ./spec.lua >said
     grep -q '^tiled ' said
 }
@@ -163,7 +168,8 @@ first() { awk -v lang="\`\`\`$1" '/^```/ { if (inside) exit; inside = $0 == lang
     runs docs/write-a-strategy.md 5
     # the page's scores are those of this program
     local name page got
-    lathe compare --spaces test/data/recorded/pnpoly-RTX_3090.json.gz --strategies coordinate.lua,random,local --seeds 30 -o scored >.said
+    lathe compare --spaces test/data/recorded/pnpoly-RTX_3090.json.gz --strategies coordinate.lua,random,local \
+        --seeds 30 -o scored >.said
     for name in random local coordinate.lua; do
         page="$(awk -v name="$name" '$1 == name && NF == 10 { print $2; exit }' docs/write-a-strategy.md)"
         got="$(awk -F, -v name="$name" '$1 == name && $2 == "pnpoly-RTX_3090" { printf "%.3f", $4 }' scored/scores.csv)"

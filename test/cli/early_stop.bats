@@ -1,5 +1,5 @@
-# early_stop.bats: the rule by which a trial ends after two samples has not been wrong on what was recorded, and the script
-# that says so can say otherwise.
+# early_stop.bats: the rule by which a trial ends after two samples has not been wrong on what was recorded, and the
+# script that says so can say otherwise.
 load helper
 
 @test "check_early_stop: no wrong end in the recordings" {

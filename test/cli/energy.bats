@@ -16,14 +16,16 @@ counter() {
     lathe tune tiny $RUN --top 2 --objective energy --db e.db --json >out.json 2>log
     [ "$(sqlite3 e.db "SELECT objective FROM campaign")" = energy ]
     grep -Eq "best so far [0-9.e-]+ mJ, [0-9.]+ ms" log
-    # every right trial has an energy; a run of t ms takes about 1e-6 t mJ, and its outputs' filling (half is allowed: the
-    # machine may have been busier before)
-    [ "$(sqlite3 e.db "SELECT count(*) > 0 AND min(energy_mj) > 0 FROM trial WHERE outcome = 'ok' AND role = 'candidate'")" = 1 ]
+    # every right trial has an energy; a run of t ms takes about 1e-6 t mJ, and its outputs' filling (half is allowed:
+    # the machine may have been busier before)
+    [ "$(sqlite3 e.db "SELECT count(*) > 0 AND min(energy_mj) > 0 FROM trial WHERE outcome = 'ok'
+        AND role = 'candidate'")" = 1 ]
     [ "$(sqlite3 e.db "SELECT min(energy_mj >= 0.5e-6 * time_ms) FROM trial WHERE outcome = 'ok' AND role = 'candidate'
         AND final_rank IS NULL")" = 1 ]
     # the final's places are those of the sustained energy
     [ "$(sqlite3 e.db "SELECT group_concat(final_rank, ' ') FROM (SELECT t.final_rank FROM trial t JOIN measurement m
-        ON m.trial_id = t.id AND m.regime = 'sustained' WHERE t.final_rank IS NOT NULL ORDER BY m.energy_mj)")" = "1 2" ]
+        ON m.trial_id = t.id AND m.regime = 'sustained' WHERE t.final_rank IS NOT NULL ORDER BY m.energy_mj)")" = \
+            "1 2" ]
     [ "$(sqlite3 e.db "SELECT min(energy_launches) > 0 FROM measurement WHERE regime = 'sustained'")" = 1 ]
     [ "$(json out.json "(j ->> '$.best[0].rank') || (j ->> '$.best[0].objective')")" = 1energy ]
     # best --campaign ranks by what the campaign looked for; else by time
@@ -32,7 +34,8 @@ counter() {
     lathe export --campaign 1 --db e.db -o winner.cu 2>said
     grep -q "trial $(sqlite3 e.db "SELECT id FROM trial WHERE final_rank = 1") of campaign 1" said
     lathe best --objective energy --db e.db --json >best.json
-    [ "$(json best.json "(SELECT min(a.value ->> 'energy_mj' <= (b.value ->> 'energy_mj')) FROM json_each(j) a JOIN json_each(j) b
+    [ "$(json best.json "(SELECT min(a.value ->> 'energy_mj' <= (b.value ->> 'energy_mj')) FROM json_each(j) a
+        JOIN json_each(j) b
         ON b.key = a.key + 1)")" = 1 ]
     lathe best --db e.db >best
     head -3 best | grep -q "energy mJ"
@@ -42,7 +45,8 @@ counter() {
 
 @test "tune --objective energy: resumed, the strategy is told the energies that were recorded" {
     counter
-    lathe tune tiny ${RUN/--trials 9/--trials 4} --where "FLAW == 'none'" --strategy local --top 1 --objective energy --db r.db --quiet >/dev/null
+    lathe tune tiny ${RUN/--trials 9/--trials 4} --where "FLAW == 'none'" --strategy local --top 1 --objective energy \
+        --db r.db --quiet >/dev/null
     lathe tune --resume 1 --trials 6 --db r.db --quiet >/dev/null
     [ "$(sqlite3 r.db "SELECT objective || resumed FROM campaign")" = energy1 ]
     [ "$(sqlite3 r.db "SELECT count(*) FROM trial WHERE role = 'candidate'")" = 6 ]
@@ -58,11 +62,13 @@ counter() {
         UPDATE trial SET (time_ms, energy_mj) = (SELECT CASE n WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 3 END,
             CASE n WHEN 1 THEN 5 WHEN 2 THEN 4 ELSE 6 END FROM k WHERE k.id = trial.id) WHERE id IN (SELECT id FROM k)"
     lathe best --pareto time,energy --db p.db --json >front.json
-    [ "$(json front.json "(SELECT group_concat((value ->> 'time_ms') || ':' || (value ->> 'energy_mj'), ' ') FROM json_each(j))")" = \
+    [ "$(json front.json "(SELECT group_concat((value ->> 'time_ms') || ':' || (value ->> 'energy_mj'), ' ')
+        FROM json_each(j))")" = \
         "1.0:5.0 2.0:4.0" ]
     # three figures: an error that is lower than both puts another on the front
     sqlite3 p.db "UPDATE verification SET frobenius = 1e-6;
-        UPDATE verification SET frobenius = 1e-7 WHERE trial_id = (SELECT max(id) FROM trial WHERE score_ms IS NOT NULL)"
+        UPDATE verification SET frobenius = 1e-7 WHERE trial_id = (SELECT max(id) FROM trial
+            WHERE score_ms IS NOT NULL)"
     lathe best --pareto time,error,energy --db p.db --json >front.json
     [ "$(json front.json "json_array_length(j)")" = 3 ]
     lathe best --pareto time,error --db p.db >pareto

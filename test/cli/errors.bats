@@ -98,7 +98,8 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     fails 2 "no kernel has a parameter 'BLOK' (did you mean 'BLOCK'?)" lathe space tiny --explain UNROLL=1,BLOK=32
     fails 2 "(did you mean 'M'?)" lathe space tiny --size m=3
     fails 2 "(did you mean 'sm_90'?)" lathe space tiny --target sm_9
-    fails 2 "did you mean batch?" lathe tune-strategy random --values bach=1 --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    fails 2 "did you mean batch?" lathe tune-strategy random --values bach=1 \
+        --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
     split lathe compare --strategies rndom --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --quiet
     [[ "$errors" == "lathe: there is no strategy 'rndom' (did you mean 'random'?)"* ]]
     fails 2 "give it as --device replay:x.json" lathe tune replay:x.json
@@ -172,8 +173,10 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
 @test "nothing that is read waits for a pipe's writer or a device's end" {
     mkfifo x.lua x.json
     local command
-    for command in "recording x.json" "import x.json" "compare --spaces x.json --strategies random" "tune --device replay:x.json --db none" \
-        "tune tiny --strategy ./x.lua --device host" "tune-strategy random --spaces x.json --db none" "export --db x.json" \
+    for command in "recording x.json" "import x.json" "compare --spaces x.json --strategies random" \
+        "tune --device replay:x.json --db none" \
+        "tune tiny --strategy ./x.lua --device host" "tune-strategy random --spaces x.json --db none" \
+            "export --db x.json" \
         "recording /dev/zero" "import /dev/zero" "tune tiny --strategy /dev/zero --device host"; do
         split timeout 20 "$LATHE_BIN" $command
         if [[ $status != [67] ]] || ! [[ "$errors" =~ is\ a\ (pipe|device),\ expected\ a ]]; then
@@ -181,7 +184,8 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
             return 1
         fi
     done
-    fails 2 "is no regular file" timeout 20 "$LATHE_BIN" tune x.json --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --db none
+    fails 2 "is no regular file" timeout 20 "$LATHE_BIN" tune x.json \
+        --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --db none
 }
 
 @test "a damaged database is told as that" {

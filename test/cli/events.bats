@@ -14,22 +14,28 @@ ask() {
     lathe tune tiny $run --json >lines
     [ "$(ask lines "SELECT count(*) FROM e")" = "$(wc -l <lines)" ]
     [ "$(head -n 1 lines | cut -c1-28)" = '{"event": "campaign_started"' ]
-    [ "$(ask lines "SELECT j ->> 'campaign' || ' ' || (j ->> 'workers') || ' ' || (j ->> 'strategy') || (j -> 'size') FROM e
+    [ "$(ask lines "SELECT j ->> 'campaign' || ' ' || (j ->> 'workers') || ' ' || (j ->> 'strategy') || (j -> 'size')
+        FROM e
         WHERE event = 'campaign_started'")" = '1 2 exhaustive{"M":5,"N":7,"K":9}' ]
-    [ "$(ask lines "SELECT group_concat(event || n, ' ') FROM (SELECT event, count(*) AS n FROM e WHERE event <> 'incumbent'
-        AND event NOT IN ('trial_compiled', 'note') GROUP BY event)")" = "campaign_ended1 campaign_started1 final3 trial_ended22 trial_proposed22" ]
+    [ "$(ask lines "SELECT group_concat(event || n, ' ') FROM (SELECT event, count(*) AS n FROM e
+        WHERE event <> 'incumbent'
+        AND event NOT IN ('trial_compiled', 'note') GROUP BY event)")" = \
+            "campaign_ended1 campaign_started1 final3 trial_ended22 trial_proposed22" ]
     # in order, and what did not compile says nothing of an image
     [ "$(ask lines "SELECT count(*) FROM e p JOIN e d ON d.event = 'trial_ended' AND d.j ->> 'number' = p.j ->> 'number'
         WHERE p.event = 'trial_proposed' AND p.n < d.n AND p.j ->> 'text' = d.j ->> 'text'")" = 22 ]
     [ "$(ask lines "SELECT count(*) FROM e c JOIN e d ON d.event = 'trial_ended' AND d.j ->> 'number' = c.j ->> 'number'
         WHERE c.event = 'trial_compiled' AND (c.n > d.n OR d.j ->> 'outcome' = 'compile')")" = 0 ]
     [ "$(ask lines "SELECT count(*) FROM e WHERE event = 'trial_compiled' AND j ->> 'number' > 0")" = \
-      "$(ask lines "SELECT count(*) FROM e WHERE event = 'trial_ended' AND j ->> 'number' > 0 AND j ->> 'outcome' <> 'compile'")" ]
+      "$(ask lines "SELECT count(*) FROM e WHERE event = 'trial_ended' AND j ->> 'number' > 0
+          AND j ->> 'outcome' <> 'compile'")" ]
     # the incumbents fall, and the last of them is the least time
-    [ "$(ask lines "SELECT count(*) FROM (SELECT j ->> 'time_ms' AS ms, lag(j ->> 'time_ms') OVER (ORDER BY n) AS before FROM e
+    [ "$(ask lines "SELECT count(*) FROM (SELECT j ->> 'time_ms' AS ms, lag(j ->> 'time_ms') OVER (ORDER BY n) AS before
+        FROM e
         WHERE event = 'incumbent') WHERE ms >= before")" = 0 ]
     [ "$(ask lines "SELECT min(CAST(j ->> 'time_ms' AS REAL)) FROM e WHERE event = 'incumbent'")" = \
-      "$(ask lines "SELECT min(CAST(j ->> 'time_ms' AS REAL)) FROM e WHERE event = 'trial_ended' AND j ->> 'outcome' = 'ok'
+      "$(ask lines "SELECT min(CAST(j ->> 'time_ms' AS REAL)) FROM e WHERE event = 'trial_ended'
+          AND j ->> 'outcome' = 'ok'
          AND j ->> 'role' = 'candidate'")" ]
     [ "$(json lines "j ->> 'state' || (j ->> 'trials') || json_array_length(j, '\$.devices')")" = finished202 ]
     # resumed: what ended before is told as recorded

@@ -18,10 +18,12 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     recorded
     local n=0 id
     # one launch each: no second kernel, a different shape of block each
-    for id in $(lathe query --db h200.db --csv "SELECT min(id) FROM trial WHERE kernel = 'simt' AND configuration NOT LIKE '%second_kernel%'
+    for id in $(lathe query --db h200.db --csv \
+        "SELECT min(id) FROM trial WHERE kernel = 'simt' AND configuration NOT LIKE '%second_kernel%'
         GROUP BY occupancy, registers / 40, shared_dynamic / 16384" | tail -n +2); do
         lathe explain "$id" --db h200.db --json >x.json
-        if [ "$(json x.json "json_extract(j, '$.launches[0].occupancy') = json_extract(j, '$.trial.occupancy')")" != 1 ]; then
+        if [ "$(json x.json \
+            "json_extract(j, '$.launches[0].occupancy') = json_extract(j, '$.trial.occupancy')")" != 1 ]; then
             echo "trial $id: $(json x.json "json_extract(j, '$.launches[0]')")"
             return 1
         fi
@@ -34,13 +36,16 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     recorded
     lathe explain 737 --db h200.db --json >x.json
     # parameters in which the trials of campaign 3 differ from it, by SQL
-    sqlite3 h200.db "SELECT count(*) FROM trial t WHERE t.campaign_id = 3 AND t.role = 'candidate' AND t.kernel = 'simt' AND 1 = (SELECT count(*)
+    sqlite3 h200.db "SELECT count(*) FROM trial t WHERE t.campaign_id = 3 AND t.role = 'candidate' AND t.kernel = 'simt'
+        AND 1 = (SELECT count(*)
         FROM (SELECT name FROM parameter_value WHERE trial_id IN (t.id, 737) GROUP BY name
               HAVING count(*) = 1 OR min(value) <> max(value)))" >want
     [ "$(json x.json "json_array_length(j, '$.neighbours')")" = "$(cat want)" ]
     [ "$(cat want)" -gt 5 ]
-    [ "$(json x.json "json_extract(j, '$.neighbours[0].parameter') || ' ' || json_extract(j, '$.neighbours[0].from') || ' ' ||
-        json_extract(j, '$.neighbours[0].to') || ' ' || json_extract(j, '$.neighbours[0].trial')")" = "LANES_M 2 8 778" ]
+    [ "$(json x.json "json_extract(j, '$.neighbours[0].parameter') || ' ' || json_extract(j, '$.neighbours[0].from')
+        || ' ' ||
+        json_extract(j, '$.neighbours[0].to') || ' ' || json_extract(j, '$.neighbours[0].trial')")" = \
+            "LANES_M 2 8 778" ]
 }
 
 @test "explain: a baseline, a failed trial, the host device" {
@@ -76,13 +81,16 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     [[ "$out" == "trial 2 of campaign 1: "*"resources
   not known"*"2 differ in one parameter, 0 of them faster"* ]]
     lathe explain 3 --json >x.json
-    [ "$(json x.json "(SELECT group_concat((value ->> 'parameter') || (value ->> 'from') || (value ->> 'to') || (value ->> 'ratio')) FROM json_each(j, '\$.neighbours'))")" = a210.5,b120.75 ]
+    [ "$(json x.json "(SELECT group_concat((value ->> 'parameter') || (value ->> 'from') || (value ->> 'to')
+        || (value ->> 'ratio')) FROM json_each(j, '\$.neighbours'))")" = a210.5,b120.75 ]
 }
 
 @test "a campaign that failed before its first trial is not the newest" {
     recorded
-    sqlite3 h200.db "INSERT INTO campaign SELECT 9, problem_id, device_id, strategy_id, size, flops, bytes, strategy_options, kernels, seed, budget_trials,
-        budget_seconds, space_size, tool_version, command_line, environment, tolerance, inputs, restrictions, 'failed', 'why', created, ended, seconds
+    sqlite3 h200.db "INSERT INTO campaign SELECT 9, problem_id, device_id, strategy_id, size, flops, bytes,
+        strategy_options, kernels, seed, budget_trials,
+        budget_seconds, space_size, tool_version, command_line, environment, tolerance, inputs, restrictions, 'failed',
+            'why', created, ended, seconds
         FROM campaign WHERE id = 3"
     run lathe explain --db h200.db
     [[ "$output" == "trial 737 of campaign 3"* ]]

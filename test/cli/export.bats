@@ -1,5 +1,5 @@
-# export.bats: exported files build where nvcc is, without warnings, self-test included. They run on the GPU machine only
-# (scripts/bench_linear).
+# export.bats: exported files build where nvcc is, without warnings, self-test included. They run on the GPU machine
+# only (scripts/bench_linear).
 
 load helper
 
@@ -41,7 +41,8 @@ builds() { # FILE [OPTION...]
 
 @test "the file says where it comes from, and has no path of this machine" {
     lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear -o w.cu
-    for word in "size          M=8 N=16 K=32" "configuration " "against a reference in double" "not eligible" "campaign 2"; do
+    for word in "size          M=8 N=16 K=32" "configuration " "against a reference in double" "not eligible" \
+        "campaign 2"; do
         grep -q "$word" w.cu || { echo "lacks: $word"; return 1; }
     done
     ! grep -qF "$TREE" w.cu
@@ -56,19 +57,23 @@ builds() { # FILE [OPTION...]
     run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --name 8gemm
     [ "$status" -eq 2 ]
     [[ "$stderr" == *"'8gemm' cannot be a function's name"* ]]
-    run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name linear_simt
+    run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt \
+        --name linear_simt
     [ "$status" -eq 2 ]
     [[ "$stderr" == *"'linear_simt' is a name of the exported code"* ]]
-    for name in EOF errno stdin linux exp select main index malloc assert restrict asm float4 dim3 half std cuInit CUresult; do
-        run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name $name
+    for name in EOF errno stdin linux exp select main index malloc assert restrict asm float4 dim3 half std cuInit \
+        CUresult; do
+        run --separate-stderr lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt \
+            --name $name
         [ "$status" -eq 2 ] || { echo "$name: $status"; return 1; }
-        [[ "$stderr" == "lathe: --name: '$name' is "* && "$stderr" == *"give the launcher another name"* ]] || { echo "$stderr"; return 1; }
+        [[ "$stderr" == "lathe: --name: '$name' is "* && "$stderr" == *"give the launcher another name"* ]] ||
+            { echo "$stderr"; return 1; }
     done
     fails 2 "has no launcher" lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --format json --name gemm
 }
 
-# What the headers have on this machine beyond what is refused would be seen here: `used` declares each identifier in their
-# text that export takes as a function of C's linkage.
+# What the headers have on this machine beyond what is refused would be seen here: `used` declares each identifier in
+# their text that export takes as a function of C's linkage.
 @test "--name: what is not refused is one that compilers take" {
     command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
     printf '#include <%s>\n' limits.h math.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h >headers.h
@@ -78,7 +83,8 @@ builds() { # FILE [OPTION...]
     [ "$(wc -l <words)" -eq 60 ]
     cp headers.h used.c
     while read -r name; do
-        lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name "$name" >/dev/null 2>&1 || continue
+        lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt --name "$name" >/dev/null 2>&1 ||
+            continue
         echo "struct taken *$name(struct other *);" >>used.c
     done <words
     sed -i '/^#include <string.h>/a struct taken; struct other;' used.c

@@ -1,5 +1,5 @@
-# export_c.bats: `lathe export --format c`: the files that it writes compile as strict C11, the example with them where CUDA's
-# headers are. What they launch: test/unit/cli/test_export_c.c.
+# export_c.bats: `lathe export --format c`: the files that it writes compile as strict C11, the example with them where
+# CUDA's headers are. What they launch: test/unit/cli/test_export_c.c.
 
 load helper
 
@@ -11,7 +11,8 @@ setup_file() {
     gunzip -c "$TREE/test/data/linear-h200.db.gz" >h200.db
     "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db host.db -q
     for size in 8 12; do
-        "$LATHE_BIN" tune linear --device host --size M=$size,N=16,K=32 --kernel simt --strategy random --trials 3 --db host.db -q
+        "$LATHE_BIN" tune linear --device host --size M=$size,N=16,K=32 --kernel simt --strategy random --trials 3 \
+            --db host.db -q
     done
 }
 
@@ -60,9 +61,11 @@ strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit
 }
 
 @test "c: the example is built where CUDA's headers are" {
-    [ -e /usr/local/cuda/include/cuda.h ] && [ -e /usr/local/cuda/lib64/stubs/libcuda.so ] || skip "no CUDA toolkit here"
+    [ -e /usr/local/cuda/include/cuda.h ] && [ -e /usr/local/cuda/lib64/stubs/libcuda.so ] ||
+        skip "no CUDA toolkit here"
     exported --db "$BATS_FILE_TMPDIR/host.db" --problem linear --name gemm -o gemm
-    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I/usr/local/cuda/include -I. "$TREE/examples/c/main.c" gemm.c -o main \
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I/usr/local/cuda/include -I. "$TREE/examples/c/main.c" gemm.c \
+        -o main \
         -L/usr/local/cuda/lib64/stubs -lcuda -lm
 }
 
@@ -76,7 +79,8 @@ strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit
     fails 2 "-o NAME writes NAME.c and NAME.h" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format c
     fails 2 "there are results of several problems" lathe export --db "$BATS_FILE_TMPDIR/host.db" --format c -o w
     fails 2 "'EOF' is a name that the headers" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format c --name EOF -o w
-    fails 2 "'sem' is what functions of C's library begin with" lathe export --db "$BATS_FILE_TMPDIR/h200.db" --format c --name sem -o w
+    fails 2 "'sem' is what functions of C's library begin with" lathe export --db "$BATS_FILE_TMPDIR/h200.db" \
+        --format c --name sem -o w
     run lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel epilogue --format c -o w
     [ "$status" -eq 1 ]
     [[ "$output" == *"left out: kernel epilogue calls cuBLAS"*"every kernel selected calls cuBLAS"* ]]

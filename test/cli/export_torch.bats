@@ -21,7 +21,8 @@ setup_file() {
     done
     "$LATHE_BIN" export --db h200.db --kernel simt --format torch -o simt.py
     "$LATHE_BIN" export --db h200.db --kernel epilogue --format torch -o epilogue.py
-    ${CC:-cc} -shared -fPIC -std=c11 -D_GNU_SOURCE -I"$TREE/tuner" -I"$TREE" -o libcuda.so.1 "$TREE/test/torch/libcuda.c"
+    ${CC:-cc} -shared -fPIC -std=c11 -D_GNU_SOURCE -I"$TREE/tuner" -I"$TREE" -o libcuda.so.1 \
+        "$TREE/test/torch/libcuda.c"
 }
 
 @test "torch: a name that cannot be is refused before anything is compiled or said" {
@@ -118,13 +119,16 @@ has() {
 
 @test "the model of KernelBench's problems" {
     has "$BATS_FILE_TMPDIR/simt.py" "def __init__(self, in_features, out_features, scaling_factor):" \
-        "self.matmul = nn.Linear(in_features, out_features)" "self.scaling_factor = scaling_factor" "def forward(self, x):" \
+        "self.matmul = nn.Linear(in_features, out_features)" "self.scaling_factor = scaling_factor" \
+            "def forward(self, x):" \
         "return (x, self.matmul.weight, self.matmul.bias, ), (), (self.scaling_factor, )" "LATHE_CAPABILITY = (9, 0)"
     exported --db "$BATS_FILE_TMPDIR/host.db" --problem kernelbench_81
-    has w.py "def __init__(self, in_features, out_features, bias=True):" "nn.Linear(in_features, out_features, bias=bias)" \
+    has w.py "def __init__(self, in_features, out_features, bias=True):" \
+        "nn.Linear(in_features, out_features, bias=bias)" \
         "self.lathe_zeros_gemm if self.gemm.bias is None else self.gemm.bias"
     exported --db "$BATS_FILE_TMPDIR/host.db" --problem kernelbench_76
-    has w.py "def __init__(self, in_features, out_features, bias_shape):" "nn.Linear(in_features, out_features, bias=False)" \
+    has w.py "def __init__(self, in_features, out_features, bias_shape):" \
+        "nn.Linear(in_features, out_features, bias=False)" \
         "self.bias = nn.Parameter(torch.randn(bias_shape))" "bias = bias.reshape(N,)" "torch.clamp(z + bias, min=0)"
     exported --db "$BATS_FILE_TMPDIR/host.db" --problem kernelbench_68
     has w.py "self.constant = nn.Parameter(torch.tensor(float(constant)))" "torch.minimum(z, constant[0]) - constant[0]"
@@ -139,7 +143,8 @@ has() {
 @test "such a problem, whose specification says one: PyTorch's operation where the kernel cannot serve" {
     lathe tune "$TREE/examples/softmax" --device host --size M=2,N=8 --strategy random --trials 1 --db s.db -q
     exported --db s.db
-    has w.py "def forward(self, x):" "    z = (torch.softmax(X, dim=1))" "    return lathe_finish(z, z, torch.float32)" \
+    has w.py "def forward(self, x):" "    z = (torch.softmax(X, dim=1))" \
+        "    return lathe_finish(z, z, torch.float32)" \
         "def reference(self, x):"
     cp w.py "$BATS_FILE_TMPDIR/softmax.py"
     scenario softmax.py said_formula
@@ -149,7 +154,8 @@ has() {
     local text
     mkdir spec
     cp "$TREE"/examples/softmax/* spec
-    for text in 'torch.softmax(X, dim=1' 'torch.softmax(X, dim=1))' 'X; import os' 'X # the same' "torch.f('X)" 'X\\\\'; do
+    for text in 'torch.softmax(X, dim=1' 'torch.softmax(X, dim=1))' 'X; import os' 'X # the same' "torch.f('X)" \
+        'X\\\\'; do
         awk -v to="$text" '{ i = index($0, "torch.softmax(X, dim=1)")
             if (i) $0 = substr($0, 1, i - 1) to substr($0, i + 23) } 1' "$TREE/examples/softmax/spec.lua" >spec/spec.lua
         fails 2 "torch.formula: " lathe space ./spec

@@ -1,5 +1,5 @@
-# faults.bats: every way a kernel can fail ends as its own outcome with a reason, and the campaign goes on. One campaign over
-# test/specs/faults.lua is run once and looked at from all sides.
+# faults.bats: every way a kernel can fail ends as its own outcome with a reason, and the campaign goes on. One campaign
+# over test/specs/faults.lua is run once and looked at from all sides.
 
 load helper
 
@@ -7,7 +7,8 @@ setup_file() {
     TREE="$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)"
     LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
     export FAULTS_DB="$BATS_FILE_TMPDIR/faults.db"
-    "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --time-limit 3 --db "$FAULTS_DB" \
+    "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --time-limit 3 \
+        --db "$FAULTS_DB" \
         --json >"$BATS_FILE_TMPDIR/out.json" 2>"$BATS_FILE_TMPDIR/errors"
 }
 
@@ -71,7 +72,8 @@ is() {
 @test "results kept from the first launch, or from the last, are wrong, in a campaign and when verified" {
     split lathe tune "$TREE/test/specs/kept.lua" --device host --strategy exhaustive --db kept.db
     [ "$status" -eq 1 ]
-    [ "$(lathe query --db kept.db --csv "SELECT group_concat(outcome) FROM trial WHERE number > 0" | tail -1)" = '"wrong,wrong"' ]
+    [ "$(lathe query --db kept.db --csv "SELECT group_concat(outcome) FROM trial WHERE number > 0" |
+        tail -1)" = '"wrong,wrong"' ]
     for kernel in first last; do
         split lathe verify "$TREE/test/specs/kept.lua" --kernel $kernel --device host --sample 1 --inputs default
         [ "$status" -ne 0 ]
@@ -81,7 +83,8 @@ is() {
 @test "right for longer than a trial lasts: refused by the final, which runs it on and on" {
     split lathe tune "$TREE/test/specs/late.lua" --device host --strategy exhaustive --db late.db
     [ "$status" = 0 ]
-    grep -Eq "^final: trial [0-9]+ is out: wrong: right when verified, wrong [3-9][0-9] runs later: 64 of 64 elements" <<<"$errors"
+    grep -Eq "^final: trial [0-9]+ is out: wrong: right when verified, wrong [3-9][0-9] runs later: 64 of 64 elements" \
+        <<<"$errors"
     lathe show 1 --db late.db >shown
     [ "$(grep -Ec "^ +[0-9]+ .* ok .* AFTER=[48]0 +refused by the final: wrong: right when verified" shown)" = 2 ]
     [ "$(lathe best --db late.db --json >best; json best "(j ->> '\$[0].configuration.AFTER')")" = 0 ]

@@ -13,7 +13,8 @@ not_ok() {
 }
 
 @test "three products of two parts are right on every class of inputs" {
-    local formats=(FORMAT=bf16x3,STREAM=W,COLUMNS=16 FORMAT=fp16x3,STREAM=X,COLUMNS=48 FORMAT=fp16x3s,STREAM=W,COLUMNS=16)
+    local formats=(FORMAT=bf16x3,STREAM=W,COLUMNS=16 FORMAT=fp16x3,STREAM=X,COLUMNS=48 \
+        FORMAT=fp16x3s,STREAM=W,COLUMNS=16)
     [ -z "${LATHE_SAMPLE:-}" ] || formats=(FORMAT={bf16x3,fp16x3,fp16x3s},STREAM={W,X},COLUMNS={16,48})
     for format in "${formats[@]}"; do
         for size in M=40,N=57,K=300 M=1,N=1,K=4 M=17,N=50,K=516; do

@@ -1,5 +1,5 @@
-# hard.bats: `lathe verify`, and campaigns on inputs of other kinds: kernels that ordinary inputs do not show to be wrong
-# (test/specs/hard.lua), and the product's own, which must be right on all.
+# hard.bats: `lathe verify`, and campaigns on inputs of other kinds: kernels that ordinary inputs do not show to be
+# wrong (test/specs/hard.lua), and the product's own, which must be right on all.
 
 load helper
 
@@ -20,11 +20,13 @@ failing() {
     [ "$(failing all FAULT=drop_nan)" = "special" ]
     [ "$(failing all FAULT=bf16_pair)" = "tiny special overflow" ]
     [ "$(failing all FAULT=f16_pair)" = "wide large tiny outliers rows faint columns special overflow" ]
-    [ "$(failing all FAULT=one_wrong)" = "default normal ones integers wide large tiny outliers rows faint columns overflow" ]
+    [ "$(failing all FAULT=one_wrong)" = \
+        "default normal ones integers wide large tiny outliers rows faint columns overflow" ]
 }
 
 @test "the tables: errors beside the float32 GEMM's, then each failure with its first element" {
-    split "$LATHE_BIN" verify "$TREE/test/specs/hard.lua" --kernel hard --config FAULT=bf16_pair --inputs wide,special --device host
+    split "$LATHE_BIN" verify "$TREE/test/specs/hard.lua" --kernel hard --config FAULT=bf16_pair --inputs wide,special \
+        --device host
     [ "$status" = 1 ]
     [[ "$out" == "inputs   tried  ok  worst error  SGEMM's   limit  measured"* ]]
     [[ "$out" =~ wide\ +1\ +1\ +[0-9.e-]+\ +[0-9.e-]+\ +0.0001\ +each\ element ]]
@@ -50,23 +52,28 @@ failing() {
     [ "$status" = 1 ]
     printf '%s\n' "$out" >tf32
     [ "$(failing tf32 "")" = "default check normal wide large tiny outliers rows faint columns special overflow" ]
-    [ "$(json tf32 "json_extract(j, '\$[0].outcome') || ' ' || json_extract(j, '\$[6].outcome')")" = "inaccurate wrong" ]
-    lathe verify linear --kernel sgemm_tf32 --device host --size M=64,N=64,K=128 -q --inputs wide,large,tiny,outliers,rows,special \
+    [ "$(json tf32 "json_extract(j, '\$[0].outcome') || ' ' || json_extract(j, '\$[6].outcome')")" = \
+        "inaccurate wrong" ]
+    lathe verify linear --kernel sgemm_tf32 --device host --size M=64,N=64,K=128 -q \
+        --inputs wide,large,tiny,outliers,rows,special \
         --tolerance times_sgemm_error=200
 }
 
 @test "a problem without a GEMM is measured by the reference itself" {
     "$LATHE_BIN" verify "$TREE/test/specs/faults.lua" --kernel scale --config BUG=none --device host -q
-    split "$LATHE_BIN" verify "$TREE/test/specs/faults.lua" --kernel scale --config BUG=segfault --device host -q --inputs ones,special
+    split "$LATHE_BIN" verify "$TREE/test/specs/faults.lua" --kernel scale --config BUG=segfault --device host -q \
+        --inputs ones,special
     [ "$status" = 1 ]
     [ "$(grep -c "crash" <<<"$out")" = 2 ]
 }
 
 @test "what does not compile is so on every class" {
-    split "$LATHE_BIN" verify "$TREE/test/specs/faults.lua" --kernel scale --config BUG=compile --device host -q --inputs ones,wide --json
+    split "$LATHE_BIN" verify "$TREE/test/specs/faults.lua" --kernel scale --config BUG=compile --device host -q \
+        --inputs ones,wide --json
     [ "$status" = 1 ]
     printf '%s\n' "$out" >c
-    [ "$(json c "json_extract(j, '\$[0].outcome') || json_extract(j, '\$[1].outcome') || (json_extract(j, '\$[1].error') IS NULL)")" = compilecompile1 ]
+    [ "$(json c "json_extract(j, '\$[0].outcome') || json_extract(j, '\$[1].outcome')
+        || (json_extract(j, '\$[1].error') IS NULL)")" = compilecompile1 ]
 }
 
 @test "refusals name what is wrong" {
@@ -74,23 +81,28 @@ failing() {
     fails 2 "there is no class 'wid'" lathe verify linear --kernel simt --inputs wid
     [[ "$errors" == *"did you mean 'wide'? there are: default, check, normal,"* ]]
     fails 2 "did you mean 'simt'" lathe verify linear --kernel smt
-    fails 2 "alone does not give the problem's output" lathe verify "$TREE/test/specs/hard.lua" --kernel alone --device host
+    fails 2 "alone does not give the problem's output" lathe verify "$TREE/test/specs/hard.lua" --kernel alone \
+        --device host
     fails 2 "--config" lathe verify "$TREE/test/specs/hard.lua" --kernel hard --config FAULT=nothing --device host
     fails 2 "--tolerance: a tolerance has no limit" lathe verify linear --kernel simt --tolerance x=1
     fails 2 "there is no class 'odd'" lathe tune linear --inputs odd
     fails 2 "--inputs check: no tensor of hard has" lathe tune "$TREE/test/specs/hard.lua" --inputs check
-    fails 2 "--inputs check: no tensor of hard has" lathe verify "$TREE/test/specs/hard.lua" --kernel hard --inputs ones,check
+    fails 2 "--inputs check: no tensor of hard has" lathe verify "$TREE/test/specs/hard.lua" --kernel hard \
+        --inputs ones,check
     fails 1 "kernel epilogue refuses" lathe verify linear --kernel epilogue --device host --size N=3 \
         --config TRANSPOSED=false,IN_PLACE=false,VEC=2,ITEMS=1,BLOCK=64,GRID=one_shot
 }
 
 @test "a campaign on inputs of a class: recorded, shown, and not mixed with others" {
-    tune() { "$LATHE_BIN" tune "$TREE/test/specs/hard.lua" --device host --strategy exhaustive --top 1 -q --db t.db "$@" >out; }
+    tune() { "$LATHE_BIN" tune "$TREE/test/specs/hard.lua" --device host --strategy exhaustive --top 1 -q \
+        --db t.db "$@" >out; }
     tune --inputs special
     grep -q "inputs special$" out
-    run lathe query --db t.db --csv "SELECT group_concat(replace(configuration, 'FAULT=', '') || ':' || outcome, ' ') FROM trial WHERE number > 0"
+    run lathe query --db t.db --csv \
+        "SELECT group_concat(replace(configuration, 'FAULT=', '') || ':' || outcome, ' ') FROM trial WHERE number > 0"
     [ "${lines[1]}" = "none:ok flush:ok bf16_pair:wrong f16_pair:wrong drop_nan:wrong one_wrong:ok" ]
-    run lathe query --db t.db --csv "SELECT count(*) FROM verification WHERE passed = (scaled_limit > scaled AND mismatches = 0)"
+    run lathe query --db t.db --csv \
+        "SELECT count(*) FROM verification WHERE passed = (scaled_limit > scaled AND mismatches = 0)"
     [ "${lines[1]}" = "$(sqlite3 t.db 'SELECT count(*) FROM verification')" ]
     tune
     fails 2 "on more than one kind of inputs" lathe export --db t.db

@@ -1,5 +1,5 @@
-# hides.bats: an epilogue that hides a kernel's errors on the specification's fills (test/specs/hides_problem.lua): check
-# values show them, and without them the campaign says that it cannot tell.
+# hides.bats: an epilogue that hides a kernel's errors on the specification's fills (test/specs/hides_problem.lua):
+# check values show them, and without them the campaign says that it cannot tell.
 
 load helper
 
@@ -41,10 +41,13 @@ is() {
 @test "rounding that the fills hide is inaccurate, timed, and not in the final" {
     is "$db" f16 inaccurate "on the check inputs:"
     [ "$(value "$db" "SELECT outcome || (time_ms > 0) FROM trial WHERE role = 'baseline'")" = inaccurate1 ]
-    [ "$(value "$db" "SELECT time_ms > 0 AND score_ms IS NULL AND final_rank IS NULL FROM trial WHERE configuration = 'BUG=f16'")" = 1 ]
-    [ "$(value "$db" "SELECT passed FROM verification v JOIN trial t ON t.id = v.trial_id WHERE configuration = 'BUG=f16'")" = 0 ]
+    [ "$(value "$db" "SELECT time_ms > 0 AND score_ms IS NULL AND final_rank IS NULL FROM trial
+        WHERE configuration = 'BUG=f16'")" = 1 ]
+    [ "$(value "$db" "SELECT passed FROM verification v JOIN trial t ON t.id = v.trial_id
+        WHERE configuration = 'BUG=f16'")" = 0 ]
     lathe best --db "$db" --json >best
-    [ "$(json best "(SELECT group_concat(value ->> 'text', ' ') FROM (SELECT value FROM json_each(j) ORDER BY value ->> 'id'))")" = \
+    [ "$(json best "(SELECT group_concat(value ->> 'text', ' ') FROM (SELECT value FROM json_each(j)
+        ORDER BY value ->> 'id'))")" = \
         "BUG=none BUG=f16_on_fills" ]
 }
 
@@ -59,14 +62,16 @@ is() {
     "$LATHE_BIN" tune hides.lua --device host --strategy exhaustive --top 1 -q --db f.db >out
     is f.db f16_on_fills inaccurate "rounds more"
     is f.db f16 inaccurate "on the check inputs:"
-    [ "$(value f.db "SELECT error BETWEEN 1e-4 AND 1e-3 FROM trial_report WHERE configuration = 'BUG=f16_on_fills'")" = 1 ]
+    [ "$(value f.db \
+        "SELECT error BETWEEN 1e-4 AND 1e-3 FROM trial_report WHERE configuration = 'BUG=f16_on_fills'")" = 1 ]
     # elsewhere it is that of the check inputs, on which numbers are larger
     [ "$(value f.db "SELECT min(x.max_abs / y.max_abs) > 3 FROM trial_report x, trial_report y
         WHERE x.configuration = 'BUG=f16' AND y.configuration = 'BUG=f16_on_fills'")" = 1 ]
 }
 
 @test "the error is that of the check inputs, since the fills have none; in the final too" {
-    [ "$(value "$db" "SELECT count(*) FROM verification v JOIN trial t ON t.id = v.trial_id WHERE configuration = 'BUG=none'
+    [ "$(value "$db" "SELECT count(*) FROM verification v JOIN trial t ON t.id = v.trial_id
+        WHERE configuration = 'BUG=none'
         AND frobenius BETWEEN 1e-8 AND frobenius_limit AND max_abs > 1e-7 AND passed AND deterministic")" = 2 ]
     [ "$(value "$db" "SELECT error BETWEEN 1e-4 AND 1e-3 FROM trial_report WHERE configuration = 'BUG=f16'")" = 1 ]
     [ "$(value "$db" "SELECT note IS NULL FROM campaign")" = 1 ]
@@ -84,7 +89,8 @@ is() {
     lathe show 1 --db "$blind" | grep -q "^warning: $text"
     lathe show 1 --db "$blind" --json >shown
     [[ "$(json shown "j ->> 'note'")" == "$text"* ]]
-    [ "$(json shown "(SELECT count(*) FROM json_each(j, '\$.trials') WHERE value ->> 'outcome' = 'ok' AND value ->> 'error' IS NULL)")" = 5 ]
+    [ "$(json shown "(SELECT count(*) FROM json_each(j, '\$.trials') WHERE value ->> 'outcome' = 'ok'
+        AND value ->> 'error' IS NULL)")" = 5 ]
     lathe show --db "$blind" --json >all
     [[ "$(json all "j ->> '\$[0].note'")" == "$text"* ]]
 }
@@ -115,7 +121,8 @@ is() {
     [ "$(ok default)" = "none f16 clipped nothing f16_on_fills" ]
     [ "$(ok check)" = "none on_fills f16_on_fills stray" ]
     [ "$(json v "(SELECT count(DISTINCT value ->> 'limit') FROM json_each(j))")" = 2 ]
-    "$LATHE_BIN" tune "$TREE/test/specs/hides.lua" --device host --strategy exhaustive --inputs check --top 0 -q --db c.db >out
+    "$LATHE_BIN" tune "$TREE/test/specs/hides.lua" --device host --strategy exhaustive --inputs check --top 0 -q \
+        --db c.db >out
     grep -q "inputs check$" out
     is c.db f16 inaccurate "rounds more"
     is c.db on_fills ok

@@ -1,5 +1,5 @@
-# hold.bash: campaigns over test/specs/hold.lua, whose kernels wait in a known place, and the processes that they are made
-# of. For tests that kill, interrupt or cut off; load helper first.
+# hold.bash: campaigns over test/specs/hold.lua, whose kernels wait in a known place, and the processes that they are
+# made of. For tests that kill, interrupt or cut off; load helper first.
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1

@@ -11,8 +11,10 @@ value() { sqlite3 "$1" "$2"; }
 
 # rows DB CAMPAIGN: all that every format holds of a campaign's candidates, in the order tried
 rows() {
-    sqlite3 "$1" "SELECT t.number, t.outcome, t.reason, t.time_ms, t.compile_seconds, t.verify_seconds, t.strategy_seconds, t.energy_mj,
-        (SELECT group_concat(v.name || v.type || v.value, ' ') FROM (SELECT * FROM parameter_value WHERE trial_id = t.id ORDER BY position) v),
+    sqlite3 "$1" "SELECT t.number, t.outcome, t.reason, t.time_ms, t.compile_seconds, t.verify_seconds,
+        t.strategy_seconds, t.energy_mj,
+        (SELECT group_concat(v.name || v.type || v.value, ' ') FROM (SELECT * FROM parameter_value WHERE trial_id = t.id
+            ORDER BY position) v),
         (SELECT group_concat(s.ms, ' ') FROM (SELECT s.ms FROM measurement m JOIN sample s ON s.measurement_id = m.id
          WHERE m.trial_id = t.id AND m.regime = 'trial' ORDER BY s.number) s)
         FROM trial t WHERE t.campaign_id = $2 AND t.role = 'candidate' ORDER BY t.number"
@@ -25,7 +27,8 @@ rows() {
     [[ "$out" == *"campaign 2: a kernel on an unknown device, 4362 configurations: ok 4201, compile 6, launch 155; best 0.5536 ms (T4, "* ]]
     [[ "$out" == *"next: lathe show 2" ]]
     [ "$(value lathe.db "SELECT group_concat(kind) FROM device")" = imported,imported ]
-    [ "$(value lathe.db "SELECT started FROM trial WHERE campaign_id = 1 AND number = 1")" = 2023-01-26T01:05:09.730633Z ]
+    [ "$(value lathe.db "SELECT started FROM trial WHERE campaign_id = 1 AND number = 1")" = \
+        2023-01-26T01:05:09.730633Z ]
     lathe show --json >campaigns
     [ "$(json campaigns "j -> 0 ->> 'device_kind'")" = imported ]
     [ "$(json campaigns "j -> 0 ->> 'device'")" = "NVIDIA GeForce RTX 3090 (imported)" ]
@@ -53,11 +56,13 @@ rows() {
 
 @test "what needs the kernel's source is refused, in words" {
     lathe import "$PNPOLY"
-    fails 2 "it was imported from another tuner, so its kernel's source is not known, and an export needs it" lathe export
+    fails 2 "it was imported from another tuner, so its kernel's source is not known, and an export needs it" \
+        lathe export
     [[ "$errors" == *"lathe export --campaign 1 --format t4"* ]]
     fails 2 "it was imported" lathe export --format c -o out
     fails 2 "it was imported" lathe export --campaign 1 --format torch
-    fails 2 "it was imported: the tuner that it comes from would have to go on with it" lathe tune --resume 1 --trials 5000
+    fails 2 "it was imported: the tuner that it comes from would have to go on with it" lathe tune --resume 1 \
+        --trials 5000
 }
 
 @test "an import is never the winner that is exported beside a measured one" {
@@ -80,7 +85,8 @@ rows() {
         lathe best $asked --json >best
         [ "$(json best "(SELECT group_concat(DISTINCT value ->> 'device_kind') FROM json_each(j))")" = host ]
     done
-    for asked in "--campaign 2" "--device imported" "--campaign 2 --objective energy" "--campaign 2 --pareto time,energy" "--campaign 3" "--device replay"; do
+    for asked in "--campaign 2" "--device imported" "--campaign 2 --objective energy" \
+        "--campaign 2 --pareto time,energy" "--campaign 3" "--device replay"; do
         split lathe best $asked
         [ "$status" -eq 0 ]
         [[ "$out" == *"recorded, not verified here"* ]]
@@ -91,7 +97,8 @@ rows() {
     [[ "$out" == *" of campaign 2: "* ]]
     # strategies are told of what was verified
     lathe tune tiny --device host --trials 2 --strategy transfer --top 0
-    [ "$(value lathe.db "SELECT group_concat(DISTINCT value ->> 'campaign') FROM campaign, json_each(request, '$.earlier') WHERE campaign.id = 4")" = 1 ]
+    [ "$(value lathe.db "SELECT group_concat(DISTINCT value ->> 'campaign')
+        FROM campaign, json_each(request, '$.earlier') WHERE campaign.id = 4")" = 1 ]
 }
 
 @test "suggested commands name the database that is not the usual one" {
@@ -131,7 +138,8 @@ rows() {
     gunzip -c "$TREE/test/data/linear-h200.db.gz" >old.db
     lathe tune tiny --device host --trials 6 --strategy exhaustive --top 0 --db new.db
     for db in old new; do
-        for kernel in $(value $db.db "SELECT DISTINCT kernel FROM trial WHERE campaign_id = 1 AND role = 'candidate'"); do
+        for kernel in $(value $db.db \
+            "SELECT DISTINCT kernel FROM trial WHERE campaign_id = 1 AND role = 'candidate'"); do
             for format in t4 kernel-tuner csv; do
                 rm -f again.db
                 lathe export --db $db.db --campaign 1 --kernel $kernel --format $format -o $format
@@ -158,7 +166,8 @@ rows() {
     lathe export --format t4 >t4.json
     [ "$(json t4.json "j -> 'metadata' ->> 'timeunit'")" = milliseconds ]
     [ "$(json t4.json "j ->> 'schema_version'")" = 1.0.0 ]
-    [ "$(json t4.json "(SELECT group_concat(DISTINCT value ->> 'invalidity') FROM json_each(j, '\$.results'))")" = correct,compile,runtime ]
+    [ "$(json t4.json "(SELECT group_concat(DISTINCT value ->> 'invalidity') FROM json_each(j, '\$.results'))")" = \
+        correct,compile,runtime ]
     sed 's/"compilation"/"compilation_time"/' t4.json >other.json
     lathe import other.json --db other.db
     [ "$(rows lathe.db 1)" = "$(rows other.db 1)" ]
@@ -172,13 +181,15 @@ rows() {
     [ "$(value lathe.db "SELECT count(*) > 100 FROM trial")" = 1 ]
     [[ "$(value lathe.db "SELECT note FROM campaign")" == *"; the cache ends without"* ]]
     lathe export --format kernel-tuner -o whole.json
-    [ "$(json whole.json "(SELECT count(*) FROM json_each(j, '\$.cache'))")" = "$(value lathe.db "SELECT count(*) FROM trial")" ]
+    [ "$(json whole.json "(SELECT count(*) FROM json_each(j, '\$.cache'))")" = "$(value lathe.db \
+        "SELECT count(*) FROM trial")" ]
 }
 
 @test "bad files: nothing is imported, not even the good ones beside them" {
     gunzip -c "$T4" | head -c 100000 >cut.json
     printf 'a,time_ms\n1,2\n3\n' >short.csv
-    printf '{"metadata": {"timeunit": "parsecs"}, "results": [{"configuration": {"a": 1}, "invalidity": "correct"}]}' >unit.json
+    printf '{"metadata": {"timeunit": "parsecs"}, "results": [{"configuration": {"a": 1}, "invalidity": "correct"}]}' \
+        >unit.json
     printf '{"metadata": {}, "results": [{"configuration": {"a": 1}, "invalidity": "correct"}, {"configuration": {"b": 1}, "invalidity": "correct"}]}' >lacks.json
     printf '{"metadata": {}, "results": [{"configuration": {"a": [1]}, "invalidity": "correct"}]}' >type.json
     printf '{"metadata": {}, "results": []}' >empty.json
@@ -229,9 +240,11 @@ rows() {
 @test "a column of numbers and words is of texts; a configuration of them is found again by its text" {
     printf 'A,B,time_ms\nauto,true,1\n1,True,2\n1.5,no,3\n' >mixed.csv
     printf '{"metadata": {}, "results": [{"configuration": {"A": "1"}, "invalidity": "correct", "measurements": [{"name": "time", "value": 1}]},
-        {"configuration": {"A": "2"}, "invalidity": "correct", "measurements": [{"name": "time", "value": 2}]}]}' >texts.json
+        {"configuration": {"A": "2"}, "invalidity": "correct", "measurements": [{"name": "time", "value": 2}]}]}' \
+            >texts.json
     lathe import mixed.csv texts.json
-    [ "$(value lathe.db "SELECT group_concat(name || '=' || value || ':' || type, ' ') FROM parameter_value WHERE trial_id <= 3")" = \
+    [ "$(value lathe.db "SELECT group_concat(name || '=' || value || ':' || type, ' ') FROM parameter_value
+        WHERE trial_id <= 3")" = \
         "A=auto:string B=true:string A=1:string B=True:string A=1.5:string B=no:string" ]
     for format in t4 kernel-tuner csv; do
         lathe export --campaign 1 --format $format -o again
@@ -240,7 +253,8 @@ rows() {
         diff <(rows lathe.db 1) <(rows again.db 1)
     done
     lathe export --campaign 2 --format t4 -o again
-    fails 2 "the values of A are texts that CSV cannot tell from numbers" lathe export --campaign 2 --format csv -o out.csv
+    fails 2 "the values of A are texts that CSV cannot tell from numbers" lathe export --campaign 2 \
+        --format csv -o out.csv
     lathe tune --device replay:mixed.csv --strategy random --trials 3 --db replayed.db
     [ "$(value replayed.db "SELECT configuration FROM trial ORDER BY time_ms LIMIT 1 OFFSET 1")" = "A=1 B=True" ]
     lathe tune --device replay:mixed.csv --strategy random --trials 1 --db resumed.db
@@ -299,7 +313,8 @@ rows() {
     local -A given=([problem]=x [size]=M=1 [device]=host [tolerance]=rtol=1 [inputs]=wide [trial]=1 [name]=x)
     for format in t4 kernel-tuner csv; do
         for option in "${!given[@]}"; do
-            fails 2 "--$option: --format $format writes all trials of a campaign" lathe export --format $format --$option "${given[$option]}"
+            fails 2 "--$option: --format $format writes all trials of a campaign" lathe export --format $format \
+                --$option "${given[$option]}"
         done
         fails 2 "--into-database: --format $format writes" lathe export --format $format --into-database -o out
         [ ! -e out ]

@@ -1,5 +1,5 @@
-# includes.bats: scripts/check-includes finds a violation of each kind, planted in a copy of the sources. All are planted
-# at once and looked for one by one, so the compiler runs twice and not twenty times.
+# includes.bats: scripts/check-includes finds a violation of each kind, planted in a copy of the sources. All are
+# planted at once and looked for one by one, so the compiler runs twice and not twenty times.
 load helper
 
 setup_file() {

@@ -1,4 +1,5 @@
-# install.bats: make install into a folder of its own, and the program from there with nothing of the source tree at hand.
+# install.bats: make install into a folder of its own, and the program from there with nothing of the source tree at
+# hand.
 load helper
 
 # As a user has it: no LATHE_KERNELS, no build folder's caches, another folder.
@@ -42,9 +43,11 @@ install_to() { "$TREE/scripts/install" "$build" "$1" "${2:-}" >said; }
     [ -s d/usr/share/fish/vendor_completions.d/lathe.fish ]
     cd d/usr/share/doc/lathe
     [ -s LICENSE ] && [ -s THIRD-PARTY.md ]
-    for f in $(grep -ohE '\]\((docs/[^)#]+|LICENSE|[A-Z-]+\.md)' README.md | sed 's/^](//'); do [ -e "$f" ] || { echo "no $f"; return 1; }; done
+    for f in $(grep -ohE '\]\((docs/[^)#]+|LICENSE|[A-Z-]+\.md)' README.md | sed 's/^](//'); do [ -e "$f" ] ||
+        { echo "no $f"; return 1; }; done
     # nothing that only tests or builds need
-    [ -z "$(find "$BATS_TEST_TMPDIR/d" -name '*.db' -o -name '*.bats' -o -name '*.o' -o -name '*.c' ! -path '*/examples/*')" ]
+    [ -z "$(find "$BATS_TEST_TMPDIR/d" -name '*.db' -o -name '*.bats' -o -name '*.o' -o -name '*.c' ! -path \
+        '*/examples/*')" ]
 }
 
 @test "uninstall takes what install put there, and nothing else" {
@@ -54,7 +57,8 @@ install_to() { "$TREE/scripts/install" "$build" "$1" "${2:-}" >said; }
     mkdir -p p/share/lathe/kernels/mine p/share/doc/other
     touch p/share/lathe/kernels/mine/spec.lua p/bin/other p/share/doc/other/README
     "$TREE/scripts/install" --remove "$build" "$PWD/p"
-    [ "$(find p -type f | sort)" = "$(printf '%s\n' p/bin/other p/share/doc/other/README p/share/lathe/kernels/mine/spec.lua)" ]
+    [ "$(find p -type f | sort)" = "$(printf '%s\n' p/bin/other p/share/doc/other/README \
+        p/share/lathe/kernels/mine/spec.lua)" ]
     [ ! -e p/share/doc/lathe ]
     # twice is no error
     "$TREE/scripts/install" --remove "$build" "$PWD/p"

@@ -52,13 +52,15 @@ tune_all() {
         [ "$(json tune.json "j ->> 'outcomes' ->> 'ok'")" = 1 ]
         [ "$(json tune.json "j ->> 'problem'")" = "kernelbench_${n}_f16" ]
     done
-    lathe query --db k.db --csv "SELECT DISTINCT value ->> '#' ->> 1 FROM problem, json_each(specification, '$.tensors')" >types
+    lathe query --db k.db --csv \
+        "SELECT DISTINCT value ->> '#' ->> 1 FROM problem, json_each(specification, '$.tensors')" >types
     [ "$(sed 1d types)" = f16 ]
 }
 
 @test "settings that are none" {
     fails 2 "--set type=f17: type is one of f32, f16, bf16" lathe tune kernelbench/59 --set type=f17
-    fails 2 "--set: there is no setting 'typ' (did you mean 'type'?); there are: type (f32, f16, bf16)" lathe space kernelbench/59 --set typ=f16
+    fails 2 "--set: there is no setting 'typ' (did you mean 'type'?); there are: type (f32, f16, bf16)" lathe space \
+        kernelbench/59 --set typ=f16
     fails 2 "--set: there is no setting 'type'; this specification has none" lathe check tiny --set type=f16
     fails 2 "--set: there is no setting 'type'" lathe space linear_f16 --set type=bf16
     fails 2 "--set: 'type' is not a name and a value" lathe verify kernelbench/59 --kernel simt --set type

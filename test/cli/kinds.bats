@@ -29,15 +29,19 @@ END
 sql() { sqlite3 p.db "$1"; }
 
 @test "each kind has its campaign, its baselines and its final; the winners stand side by side" {
-    lathe tune tiny --size M=5 --kernel plain --device host,host --strategy exhaustive --trials 10 --top 2 --db p.db >out 2>log
+    lathe tune tiny --size M=5 --kernel plain --device host,host --strategy exhaustive --trials 10 --top 2 \
+        --db p.db >out 2>log
     grep -qx "kind 1 of 2: --device host" log
     grep -qx "kind 2 of 2: --device host" log
     [ "$(sql "SELECT count(*) FROM campaign WHERE state = 'finished'")" = 2 ]
     [ "$(sql "SELECT count(DISTINCT driver) FROM campaign JOIN device ON device.id = device_id")" = 2 ]
     # the budget is of each, and nothing is shared: proposals are those of a campaign by itself
-    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM trial WHERE number > 0 GROUP BY campaign_id)")" = 10,10 ]
-    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM trial WHERE number <= 0 GROUP BY campaign_id)")" = 1,1 ]
-    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM trial WHERE final_rank GROUP BY campaign_id)")" = 2,2 ]
+    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM trial WHERE number > 0 GROUP BY campaign_id)")" = \
+        10,10 ]
+    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM trial WHERE number <= 0 GROUP BY campaign_id)")" \
+        = 1,1 ]
+    [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM trial WHERE final_rank GROUP BY campaign_id)")" = \
+        2,2 ]
     [ "$(grep -c '^finished after' out)" = 2 ]
     sed -n '/^each kind of device by itself/,$p' out >beside
     cat beside
@@ -61,13 +65,15 @@ sql() { sqlite3 p.db "$1"; }
 }
 
 @test "--csv: the best of all kinds, under one header" {
-    lathe tune tiny --size M=5 --kernel plain --device host,host --strategy exhaustive --trials 4 --top 1 --db p.db --csv >out 2>log
+    lathe tune tiny --size M=5 --kernel plain --device host,host --strategy exhaustive --trials 4 --top 1 --db p.db \
+        --csv >out 2>log
     [ "$(sqlite3 :memory: ".import --csv out t" "SELECT group_concat(campaign) FROM t WHERE rank = 1")" = 1,2 ]
     [ "$(cut -d, -f1 out | grep -c '^id$')" = 1 ]
 }
 
 @test "an interruption ends the kind that runs, the others are not begun, and it can be resumed" {
-    env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host,host --strategy order.lua --top 0 \
+    env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host,host --strategy order.lua \
+        --top 0 \
         --db p.db >out 2>log 3>&- &
     pid=$!
     cat >order.lua <<'END'

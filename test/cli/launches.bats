@@ -37,7 +37,8 @@ return problem {
 LUA
 }
 
-outcomes() { lathe query --db l.db --csv "SELECT outcome, configuration, reason FROM trial ORDER BY number" | tail -n +2; }
+outcomes() { lathe query --db l.db --csv "SELECT outcome, configuration, reason FROM trial ORDER BY number" |
+    tail -n +2; }
 
 @test "the host runs programmatic launches one after another, and has no use for an L2 window" {
     spec 'programmatic = "PREPARE", l2_window = { "x", hit = "persisting", miss = "streaming", ratio = 0.5 }'
@@ -51,14 +52,16 @@ outcomes() { lathe query --db l.db --csv "SELECT outcome, configuration, reason 
     lathe tune twice.lua --device host --strategy exhaustive --db l.db -q
     outcomes
     [ "$(outcomes | grep -c '^ok,.*PREPARE=true')" -eq 2 ]
-    [ "$(outcomes | grep -c '^launch,.*PREPARE=false.*step 2 (twice): programmatic is true, but this is the first')" -eq 2 ]
+    [ "$(outcomes | grep -c '^launch,.*PREPARE=false.*step 2 (twice): programmatic is true, but this is the first')" \
+        -eq 2 ]
 }
 
 @test "the host has no tensor maps, and says what a specification should" {
     spec 'shared = 0' 'tensor_map { "x", box = { 32 } }, '
     split lathe tune twice.lua --device host --strategy exhaustive --db l.db -q
     outcomes
-    [ "$(outcomes | grep -c '^launch,.*tensor_map x: the host device has no tensor memory accelerator.*needs TMA')" -eq 4 ]
+    [ "$(outcomes | grep -c '^launch,.*tensor_map x: the host device has no tensor memory accelerator.*needs TMA')" \
+        -eq 4 ]
 }
 
 @test "a box that CUDA would refuse is told by its field" {

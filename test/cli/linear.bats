@@ -8,7 +8,8 @@ campaign() {
     local trials="${LATHE_SAMPLE:-$1}" spec="$2"
     shift 2
     rm -f linear.db*
-    if ! lathe tune "$spec" --device host --strategy random --trials "$trials" --top 0 --compile-workers 2 --db linear.db \
+    if ! lathe tune "$spec" --device host --strategy random --trials "$trials" --top 0 --compile-workers 2 \
+        --db linear.db \
         --json "$@" >tune.json 2>log; then
         cat log
         return 1

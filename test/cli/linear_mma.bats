@@ -33,7 +33,8 @@ no_fallback="mma.steps[#mma.steps] = nil"
 campaign() {
     local trials="${LATHE_SAMPLE:-$1}"
     rm -f mma.db*
-    if ! lathe tune spec --device host --strategy random --trials "$trials" --top 0 --compile-workers 2 --db mma.db --json \
+    if ! lathe tune spec --device host --strategy random --trials "$trials" --top 0 --compile-workers 2 --db mma.db \
+        --json \
         --size "$2" --seed "$3" >tune.json 2>log; then
         cat log
         return 1
@@ -89,7 +90,8 @@ sizes() {
     campaign 2 M=3000,N=5,K=1 8
 }
 
-# Every class of inputs, of all magnitudes, with NaN and infinities: the guard raises where it must. limit: times SGEMM's error
+# Every class of inputs, of all magnitudes, with NaN and infinities: the guard raises where it must. limit: times
+# SGEMM's error
 @test "right on hard inputs" {
     for format in bf16x3 fp16x3 tf32x3; do
         with $format 0 ""

@@ -1,5 +1,5 @@
-# measuring.bats: the script that says whether a GPU answers as docs/method.md says: it runs, and each of its verdicts can
-# hold and fail. The database of a host is made into a GPU's here by what is written into it.
+# measuring.bats: the script that says whether a GPU answers as docs/method.md says: it runs, and each of its verdicts
+# can hold and fail. The database of a host is made into a GPU's here by what is written into it.
 load helper
 
 # judged STATUS LINE...: what is said of the databases in kept
@@ -36,7 +36,8 @@ change() { sqlite3 "kept/$1.db" "$2"; }
         "^repeated  holds" "^drift     holds +5 times" "^as expected$"
     # and each can fail
     change short "UPDATE measurement SET graph = 0 WHERE id = (SELECT max(id) FROM measurement WHERE regime = 'trial')"
-    change energy "UPDATE measurement SET throttle_reasons = NULL WHERE id = 1; DELETE FROM drift WHERE phase = 'search'"
+    change energy "UPDATE measurement SET throttle_reasons = NULL WHERE id = 1; DELETE FROM drift
+        WHERE phase = 'search'"
     judged 1 "^batches   fails" "^nvml      fails" "^drift     fails" "^energy    holds" "^not as expected$"
     change short "UPDATE measurement SET graph = 1; UPDATE measurement SET batch = 1 WHERE regime = 'cold'"
     change energy "UPDATE trial SET energy_mj = 9 WHERE number = 1; UPDATE trial SET outcome = 'ok' WHERE number = 1;

@@ -1,5 +1,5 @@
-# mutants.bats: planted mistakes are refused, a few of test/mutants (all of them: make mutants); correct configurations are
-# not, a few of them (2000 of them: scripts/check_right --sample 2000); and the script that says so can fail.
+# mutants.bats: planted mistakes are refused, a few of test/mutants (all of them: make mutants); correct configurations
+# are not, a few of them (2000 of them: scripts/check_right --sample 2000); and the script that says so can fail.
 load helper
 
 @test "a wrong kernel never wins" {

@@ -1,12 +1,13 @@
-# narrow.bats: problems whose tensors are f16 and bf16, alone and mixed with f32: right kernels are right, planted bugs are
-# found, also in the last element of a tensor whose bytes are no whole number of words; and exports of them build.
+# narrow.bats: problems whose tensors are f16 and bf16, alone and mixed with f32: right kernels are right, planted bugs
+# are found, also in the last element of a tensor whose bytes are no whole number of words; and exports of them build.
 
 load helper
 
 # faults SPEC: one campaign over every planted bug, at the specification's odd sizes, in faults.db
 faults() {
     rm -f faults.db*
-    "$LATHE_BIN" tune "$TREE/test/specs/$1.lua" --device host --kernel plain --strategy exhaustive --top 0 --db faults.db -q
+    "$LATHE_BIN" tune "$TREE/test/specs/$1.lua" --device host --kernel plain --strategy exhaustive --top 0 \
+        --db faults.db -q
 }
 
 # is BUG OUTCOME TEXT
@@ -29,7 +30,8 @@ finds_all() {
     is past wrong "Y was written 0 bytes past its end"
     is before wrong "before its start"
     is input wrong "changed its input X"
-    [ "$(lathe query --db faults.db --csv "SELECT outcome FROM trial WHERE kernel = 'gemm'" | tail -1 | tr -d '\r')" = ok ]
+    [ "$(lathe query --db faults.db --csv "SELECT outcome FROM trial WHERE kernel = 'gemm'" | tail -1 |
+        tr -d '\r')" = ok ]
 }
 
 @test "f16: planted bugs are found, the rest is right" { faults narrow; finds_all; }
@@ -39,7 +41,8 @@ finds_all() {
 @test "right at other sizes, on fresh inputs, by a gemm step of 16-bit matrices too" {
     for spec in narrow narrow_bf16; do
         rm -f n.db*
-        split lathe tune "$TREE/test/specs/$spec.lua" --device host --size M=65,N=64,K=131 --strategy exhaustive --db n.db -q
+        split lathe tune "$TREE/test/specs/$spec.lua" --device host --size M=65,N=64,K=131 --strategy exhaustive \
+            --db n.db -q
         [ "$status" -eq 0 ]
         [ "$(lathe query --db n.db --csv "SELECT group_concat(kernel, ' ') FROM
              (SELECT DISTINCT kernel FROM trial WHERE outcome = 'ok' ORDER BY kernel)" | tail -1 | tr -d '\r')" \
@@ -65,7 +68,8 @@ campaign() {
     lathe tune "$spec" --device host --strategy random --trials "$trials" --top 0 --compile-workers 2 --db linear.db \
         --json "$@" >tune.json 2>log || { cat log; return 1; }
     if [ "$(json tune.json "j ->> 'outcomes' ->> 'ok'")" != "$trials" ] ||
-        [ "$(json tune.json "(SELECT count(*) FROM json_each(j, '$.baselines') WHERE value ->> 'outcome' <> 'ok')")" != 0 ]; then
+        [ "$(json tune.json "(SELECT count(*) FROM json_each(j, '$.baselines') WHERE value ->> 'outcome' <> 'ok')")" \
+            != 0 ]; then
         lathe query --db linear.db "SELECT outcome, kernel, configuration, reason FROM trial WHERE outcome <> 'ok'"
         return 1
     fi
@@ -74,7 +78,8 @@ campaign() {
 @test "linear_f16: odd sizes" { campaign 6 linear_f16 --size M=5,N=300,K=129; }
 @test "linear_f16: round sizes, wide accesses and the transposed product too" {
     campaign 10 linear_f16 --size M=72,N=136,K=9 --seed 2
-    [ "$(lathe query --db linear.db --csv "SELECT count(DISTINCT value) FROM parameter_value WHERE name = 'TRANSPOSED'" |
+    [ "$(lathe query --db linear.db --csv \
+        "SELECT count(DISTINCT value) FROM parameter_value WHERE name = 'TRANSPOSED'" |
          tail -1 | tr -d '\r')" = 2 ]
 }
 @test "linear_bf16: one element" { campaign 3 linear_bf16 --size M=1,N=1,K=1; }

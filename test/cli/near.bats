@@ -40,12 +40,15 @@ are() {
 @test "a dropped tile of k, or far too few bits: wrong" { are wrong dropped_k fp4; }
 @test "right once and inaccurate then: wrong, with both said" {
     are wrong unsteady tired
-    [[ "$(value "SELECT reason FROM trial WHERE configuration = 'BUG=unsteady'")" == *"right at the first launch, inaccurate at the second"* ]]
-    [[ "$(value "SELECT reason FROM trial WHERE configuration = 'BUG=tired'")" == *"right when verified, inaccurate after a timed run"* ]]
+    [[ "$(value "SELECT reason FROM trial WHERE configuration = 'BUG=unsteady'")" == \
+        *"right at the first launch, inaccurate at the second"* ]]
+    [[ "$(value "SELECT reason FROM trial WHERE configuration = 'BUG=tired'")" == \
+        *"right when verified, inaccurate after a timed run"* ]]
 }
 @test "inaccurate ones share a reason, have an error and may not win" {
     [ "$(value "SELECT count(DISTINCT reason) FROM trial WHERE outcome = 'inaccurate' AND role = 'candidate'")" = 1 ]
-    [ "$(value "SELECT count(*) FROM trial_report WHERE outcome = 'inaccurate' AND error BETWEEN 1e-4 AND 0.01 AND NOT may_win")" = 4 ]
+    [ "$(value "SELECT count(*) FROM trial_report WHERE outcome = 'inaccurate' AND error BETWEEN 1e-4 AND 0.01
+        AND NOT may_win")" = 4 ]
     "$LATHE_BIN" best --db "$NEAR_DB" --json >best
     [ "$(json best "json_array_length(j)")" = 1 ]
     "$LATHE_BIN" show 1 --db "$NEAR_DB" >shown
@@ -54,7 +57,8 @@ are() {
 }
 @test "the front of error and time has them" {
     "$LATHE_BIN" best --front --db "$NEAR_DB" --json >front
-    [ "$(json front "(SELECT count(*) FROM json_each(j) a JOIN json_each(j) b ON a.value ->> 'time_ms' <= b.value ->> 'time_ms'
+    [ "$(json front "(SELECT count(*) FROM json_each(j) a JOIN json_each(j) b
+        ON a.value ->> 'time_ms' <= b.value ->> 'time_ms'
                       AND a.value ->> 'error' <= b.value ->> 'error' AND a.key <> b.key)")" = 0 ]
     [ "$(json front "(SELECT count(*) FROM json_each(j) WHERE value ->> 'outcome' NOT IN ('ok', 'inaccurate'))")" = 0 ]
     # the most accurate is the right one
@@ -71,7 +75,8 @@ are() {
     [[ "$errors" == *"lathe tune --tolerance"* ]]
 }
 @test "small outputs are not judged by how their errors are spread: wrong" {
-    split lathe tune "$TREE/test/specs/near.lua" --device host --size M=32 --db small.db --trials 3 --strategy exhaustive --top 0
+    split lathe tune "$TREE/test/specs/near.lua" --device host --size M=32 --db small.db --trials 3 \
+        --strategy exhaustive --top 0
     run lathe query --db small.db --csv "SELECT group_concat(outcome, ' ') FROM trial WHERE role = 'candidate'"
     [ "${lines[1]}" = "ok wrong wrong" ]
 }

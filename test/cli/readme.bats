@@ -33,7 +33,8 @@ having() {
         case $line in
             "lathe compare"* | "lathe tune-strategy"* | "lathe import"*) line="${line/ test/ $TREE/test}" ;;
             "lathe tune --resume"*) line="${line/--trials 400/--trials 6}" ;;
-            "lathe tune"*cuda:all*) line="${line/cuda:all/host,host} --size M=8,N=16,K=32"; line="${line/--seconds 60/--trials 4}" ;;
+            "lathe tune"*cuda:all*) line="${line/cuda:all/host,host} --size M=8,N=16,K=32"
+            line="${line/--seconds 60/--trials 4}" ;;
             "lathe tune"*"--size"*) line="${line/--seconds 60/--trials 3} --device host" ;;
             "lathe tune"*) line="${line/--trials 300/--trials 4} --device host --size M=8,N=16,K=32" ;;
             "lathe doctor --selftest"*) line="$line --device host --time-limit 2" ;;
@@ -55,7 +56,8 @@ having() {
     cd "$TREE"
     local missing=0 f
     # kernels/rectified is the folder that docs/kernels.md tells the reader to make
-    for f in $(grep -ohE '\]\([^)#]+\)|`(tuner|search|db|kernels|scripts|docs|test)/[A-Za-z0-9_./-]+`' README.md docs/*.md |
+    for f in $(grep -ohE '\]\([^)#]+\)|`(tuner|search|db|kernels|scripts|docs|test)/[A-Za-z0-9_./-]+`' README.md \
+        docs/*.md |
         tr -d '`()' | sed 's/^]//' | grep -v -e '^kernels/rectified' -e '^https:' | sort -u); do
         [ -e "$f" ] || [ -e "docs/$f" ] || { echo "no such file: $f"; missing=1; }
     done

@@ -1,5 +1,5 @@
-# recorded.bats: questions to the campaigns recorded on a GPU (test/data/linear-h200.db.gz), which no machine without one
-# could answer otherwise. The figures are those of docs/results.md.
+# recorded.bats: questions to the campaigns recorded on a GPU (test/data/linear-h200.db.gz), which no machine without
+# one could answer otherwise. The figures are those of docs/results.md.
 
 load helper
 
@@ -12,7 +12,8 @@ setup() {
 @test "three campaigns, 1500 trials, every one verified against fp64" {
     run lathe query --db "$db" --csv "SELECT count(*), count(DISTINCT campaign_id) FROM trial WHERE role = 'candidate'"
     [ "${lines[1]}" = "1500,3" ]
-    run lathe query --db "$db" --csv "SELECT count(*) FROM trial t WHERE role = 'candidate' AND outcome = 'ok' AND NOT EXISTS
+    run lathe query --db "$db" --csv \
+        "SELECT count(*) FROM trial t WHERE role = 'candidate' AND outcome = 'ok' AND NOT EXISTS
         (SELECT 1 FROM verification v WHERE v.trial_id = t.id AND v.reference = 'fp64' AND v.mismatches = 0)"
     [ "${lines[1]}" = 0 ]
 }
@@ -32,5 +33,6 @@ setup() {
     LATHE_KERNELS=/nonexistent lathe export --db "$db" -o winner.cu
     grep -q "NVIDIA H200, target sm_90a, driver 580.159.04" winner.cu
     grep -q "SCHEDULE=stream" winner.cu
-    if command -v nvcc >/dev/null; then nvcc -std=c++17 -gencode arch=compute_90a,code=sm_90a -DLATHE_SELFTEST -o t winner.cu; fi
+    if command -v nvcc >/dev/null; then nvcc -std=c++17 -gencode arch=compute_90a,code=sm_90a -DLATHE_SELFTEST -o t \
+        winner.cu; fi
 }

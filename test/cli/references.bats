@@ -1,4 +1,5 @@
-# references.bats: a specification's own reference kernel that crashes, does not end, or is waited for: test/specs/hold.lua's.
+# references.bats: a specification's own reference kernel that crashes, does not end, or is waited for:
+# test/specs/hold.lua's.
 load helper
 load hold
 

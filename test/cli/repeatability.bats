@@ -1,5 +1,5 @@
-# repeatability.bats: the script that says whether numbers hold: it runs, its figures are those of the databases, and each
-# of its three verdicts can fail. What a host measures says nothing of a GPU, so its own verdict is not looked at.
+# repeatability.bats: the script that says whether numbers hold: it runs, its figures are those of the databases, and
+# each of its three verdicts can fail. What a host measures says nothing of a GPU, so its own verdict is not looked at.
 load helper
 
 WHERE="TRANSPOSED == false and VEC == 4 and FRAGMENTS == 2 and MIN_BLOCKS == 1 and LAYOUT == 'padded' and
@@ -14,18 +14,24 @@ judged() {
     for line in "${@:2}"; do grep -Eq "$line" <<<"$output" || { echo "no '$line' in: $output"; return 1; }; done
 }
 
-cold() { sqlite3 "kept/$1.db" "UPDATE measurement SET median_ms = $2 WHERE regime = 'cold' AND trial_id IN (SELECT id FROM trial WHERE $3)"; }
+cold() { sqlite3 "kept/$1.db" "UPDATE measurement SET median_ms = $2 WHERE regime = 'cold' AND trial_id IN (SELECT id
+    FROM trial WHERE $3)"; }
 
 @test "check_repeatability: campaigns, two finals and a null test, and what is said of them" {
-    run "$TREE/scripts/check_repeatability" --device host --size M=24,N=64,K=32 --where "$WHERE" --trials 6 --repeats 2 \
+    run "$TREE/scripts/check_repeatability" --device host --size M=24,N=64,K=32 --where "$WHERE" --trials 6 \
+        --repeats 2 \
         --strategy random --keep kept
     [ "$status" -le 1 ] || { echo "$output"; return 1; }
     [ "$(grep -c '^seed[12]  ' <<<"$output")" = 2 ]
-    grep -Eq "^winners +(holds|fails) +final times differ by [0-9.]+ .limit 0.01., ratios to sgemm by [0-9.]+$" <<<"$output"
-    grep -Eq "^ranking +(holds|fails) +Kendall's tau of two finals of the top 5 is -?[0-9.]+ .limit 0.8, 10 pairs.$" <<<"$output"
-    grep -Eq "^null test +(holds|fails) +one configuration .* differs by [0-9.]+ cold .limit 0.005., not sustained$" <<<"$output"
+    grep -Eq "^winners +(holds|fails) +final times differ by [0-9.]+ .limit 0.01., ratios to sgemm by [0-9.]+$" \
+        <<<"$output"
+    grep -Eq "^ranking +(holds|fails) +Kendall's tau of two finals of the top 5 is -?[0-9.]+ .limit 0.8, 10 pairs.$" \
+        <<<"$output"
+    grep -Eq "^null test +(holds|fails) +one configuration .* differs by [0-9.]+ cold .limit 0.005., not sustained$" \
+        <<<"$output"
     # one configuration each, the winner's
-    [ "$(sqlite3 kept/twins.db "SELECT count(DISTINCT configuration) || count(DISTINCT kernel) FROM trial WHERE final_rank > 0")" = 12 ]
+    [ "$(sqlite3 kept/twins.db "SELECT count(DISTINCT configuration) || count(DISTINCT kernel) FROM trial
+        WHERE final_rank > 0")" = 12 ]
     [ "$(sqlite3 kept/twins.db "SELECT configuration FROM trial WHERE kernel = 'one'")" = \
         "$(sqlite3 kept/seed1.db "SELECT configuration FROM trial WHERE final_rank = 1")" ]
 
@@ -36,7 +42,8 @@ cold() { sqlite3 "kept/$1.db" "UPDATE measurement SET median_ms = $2 WHERE regim
     cold twins 1.004 "kernel = 'two'"
     printf '%s\n' "4 1" "5 2" "6 3" "7 4" "8 5" >kept/first
     printf '%s\n' "4 1" "5 2" "6 3" "7 5" "8 4" >kept/second        # two neighbours change places: 1 pair of 10
-    judged 0 "^winners +holds .*by 0.005000 " "^ranking +holds .* is 0.8000 " "^null test +holds .*by 0.004000 cold" "^holds$"
+    judged 0 "^winners +holds .*by 0.005000 " "^ranking +holds .* is 0.8000 " "^null test +holds .*by 0.004000 cold" \
+        "^holds$"
     # and each can fail
     cold seed2 2.03 "final_rank = 1"
     judged 1 "^winners +fails .*by 0.015000 " "^ranking +holds" "^null test +holds" "^does not hold$"

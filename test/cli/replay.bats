@@ -52,13 +52,15 @@ replay() { "$LATHE_BIN" tune --device "replay:$1" "${@:2}"; }
     [[ "$out" == "campaign 1: cn_pnpoly on NVIDIA"* ]]
     [[ "$out" == *"next: lathe show 1" ]]
     [ "$(sqlite3 lathe.db "SELECT kind FROM device")" = replay ]
-    [ "$(sqlite3 lathe.db "SELECT count(*), count(DISTINCT configuration) FROM trial WHERE outcome IN ('ok', 'launch')")" = "20|20" ]
+    [ "$(sqlite3 lathe.db "SELECT count(*), count(DISTINCT configuration) FROM trial
+        WHERE outcome IN ('ok', 'launch')")" = "20|20" ]
     # samples, time and stages are the recording's
     gzip -dc "$PNPOLY" >recording.json
     [ "$(sqlite3 lathe.db "WITH r(j) AS (SELECT CAST(readfile('recording.json') AS TEXT)),
         e AS (SELECT value AS v FROM r, json_each(j, '\$.cache'))
         SELECT count(*) FROM trial t JOIN e ON t.configuration = 'between_method=' || (v ->> 'between_method') ||
-            ' block_size_x=' || (v ->> 'block_size_x') || ' tile_size=' || (v ->> 'tile_size') || ' use_method=' || (v ->> 'use_method')
+            ' block_size_x=' || (v ->> 'block_size_x') || ' tile_size=' || (v ->> 'tile_size') || ' use_method='
+                || (v ->> 'use_method')
         WHERE t.time_ms IS (CASE typeof(v ->> 'time') WHEN 'text' THEN NULL ELSE v ->> 'time' END)
           AND abs(t.compile_seconds - (v ->> 'compile_time') / 1000) < 1e-9
           AND (SELECT count(*) FROM sample s JOIN measurement m ON m.id = s.measurement_id WHERE m.trial_id = t.id)
@@ -166,10 +168,14 @@ proposing() {
         [ "$(json report "j ->> 'outcomes' ->> 'ok'")" = 900 ]
         [ "$(json report "j ->> 'device'")" = "NVIDIA H200" ]
         [ "$(json report "j ->> 'problem'")" = simt ]
-        [ "$(json report "j ->> 'best' ->> 'time_ms'")" = "$(sqlite3 l.db "SELECT min(time_ms) FROM trial WHERE campaign_id = 3 AND role = 'candidate'")" ]
+        [ "$(json report "j ->> 'best' ->> 'time_ms'")" = "$(sqlite3 l.db \
+            "SELECT min(time_ms) FROM trial WHERE campaign_id = 3 AND role = 'candidate'")" ]
         # a trial is charged its compile, verify and sampled times
-        [ "$(sqlite3 l.db "SELECT abs($(json report "j ->> 'seconds'") - (SELECT sum(compile_seconds + verify_seconds) FROM trial WHERE campaign_id = 3 AND role = 'candidate')
-            - (SELECT sum(ms) / 1000 FROM sample JOIN measurement m ON m.id = measurement_id JOIN trial t ON t.id = m.trial_id
+        [ "$(sqlite3 l.db "SELECT abs($(json report \
+            "j ->> 'seconds'") - (SELECT sum(compile_seconds + verify_seconds) FROM trial WHERE campaign_id = 3
+            AND role = 'candidate')
+            - (SELECT sum(ms) / 1000 FROM sample JOIN measurement m ON m.id = measurement_id JOIN trial t
+                ON t.id = m.trial_id
                WHERE regime = 'trial' AND campaign_id = 3 AND role = 'candidate')) < 1e-6")" = 1 ]
     done
     fails 2 "is of the kernels epilogue, simt" replay l.db#1 --db none
@@ -203,7 +209,8 @@ proposing() {
         [ "$(json first "j ->> '$key'")" = "$(json second "j ->> '$key'")" ]
     done
     [ "$(json first "j ->> 'best' ->> 'text'")" = "$(json second "j ->> 'best' ->> 'text'")" ]
-    [ "$(sqlite3 :memory: "SELECT abs($(json first "j ->> 'seconds'") - $(json second "j ->> 'seconds'")) < 1e-9")" = 1 ]
+    [ "$(sqlite3 :memory: "SELECT abs($(json first "j ->> 'seconds'") - $(json second "j ->> 'seconds'")) < 1e-9")" = \
+        1 ]
 }
 
 @test "lathe recording tells the facts" {

@@ -1,4 +1,5 @@
-# report.bats: `lathe report`: the file, its errors, and what a browser makes of it (headless Chromium, where there is one).
+# report.bats: `lathe report`: the file, its errors, and what a browser makes of it (headless Chromium, where there is
+# one).
 load helper
 
 BROWSER="$TREE/test/browser/check_report.py"
@@ -7,7 +8,8 @@ BROWSER="$TREE/test/browser/check_report.py"
 recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
 
 needs_charts() {
-    "$LATHE_BIN" report --db none -o x 2>&1 | grep -q "without the chart library" && skip "built without the chart library (npm)"
+    "$LATHE_BIN" report --db none -o x 2>&1 | grep -q "without the chart library" &&
+        skip "built without the chart library (npm)"
     return 0
 }
 needs_browser() {
@@ -34,7 +36,8 @@ needs_browser() {
     [ "$(json two.json "json_extract(j, '$.campaigns[0].id')")" = 2 ]
     lathe report --db h200.db --json >newest.json
     [ "$(json newest.json "json_extract(j, '$.campaigns[0].id')")" = 3 ]
-    # all 900 candidates and 3 baselines, the winner's code, and an estimate of importance that adds up to no more than 1
+    # all 900 candidates and 3 baselines, the winner's code, and an estimate of importance that adds up to no more than
+    # 1
     [ "$(json newest.json "json_array_length(j, '$.campaigns[0].columns.time_ms')")" = 903 ]
     [ "$(json newest.json "json_extract(j, '$.campaigns[0].winner.trial')")" = 737 ]
     [ "$(json newest.json "json_extract(j, '$.campaigns[0].winner.text') LIKE '%extern \"C\"%'")" = 1 ]
@@ -58,7 +61,8 @@ needs_browser() {
     [ "$(json host.json "json_extract(j, '$.campaigns[0].handle')")" = host ]
     [ "$(json host.json "json_array_length(j, '$.campaigns[0].importance')")" = 0 ] # too few trials
     cp host.db whole.db
-    sqlite3 host.db "UPDATE trial SET outcome = 'wrong', reason = 'r', time_ms = NULL, score_ms = NULL, final_rank = NULL"
+    sqlite3 host.db "UPDATE trial SET outcome = 'wrong', reason = 'r', time_ms = NULL, score_ms = NULL, final_rank =
+        NULL"
     lathe report --db host.db --json >none.json
     [ "$(json none.json "json_type(j, '$.campaigns[0].winner')")" = null ]
     needs_browser
@@ -101,9 +105,12 @@ needs_browser() {
     needs_browser
     recorded
     evil="</script><script>alert(1)</script><img src=x onerror=alert(1)>"
-    sqlite3 h200.db "UPDATE problem SET name = '$evil', summary = '$evil'; UPDATE device SET name = '$evil', toolchain = '$evil';
-        UPDATE strategy SET name = '$evil'; UPDATE campaign SET note = '$evil', command_line = '$evil', tool_version = '$evil', kernels = '$evil';
-        UPDATE parameter_value SET name = '$evil' WHERE name = 'STORE'; UPDATE parameter_value SET value = '$evil' WHERE name = 'LAYOUT';
+    sqlite3 h200.db "UPDATE problem SET name = '$evil', summary = '$evil'; UPDATE device
+        SET name = '$evil', toolchain = '$evil';
+        UPDATE strategy SET name = '$evil'; UPDATE campaign SET note = '$evil', command_line = '$evil', tool_version =
+            '$evil', kernels = '$evil';
+        UPDATE parameter_value SET name = '$evil' WHERE name = 'STORE'; UPDATE parameter_value SET value = '$evil'
+            WHERE name = 'LAYOUT';
         UPDATE trial SET kernel = '$evil'; UPDATE trial SET outcome = 'crash', reason = '$evil' WHERE id % 7 = 0"
     lathe report 3 --db h200.db -o page.html
     python3 "$BROWSER" hostile page.html

@@ -131,7 +131,8 @@ cut_off() {
     [ "$code" -eq 0 ]
     [ ! -e held ]                               # it was not met again
     [ "$(outcomes)" = "ok crash ok ok ok" ]
-    [[ "$(sql "SELECT reason FROM trial WHERE number = 2")" == "it was on the device when the campaign was cut off, "* ]]
+    [[ "$(sql "SELECT reason FROM trial WHERE number = 2")" == "it was on the device when the campaign was cut off, "* \
+        ]]
 }
 
 @test "a campaign that runs is not resumed by another" {
@@ -148,7 +149,8 @@ cut_off() {
 
 # mine TRIALS DATABASE: a campaign over a copy of tiny
 mine() {
-    lathe tune mine --device host --kernel plain --size M=6 --strategy exhaustive --trials $1 --top 1 --db $2 --quiet >out
+    lathe tune mine --device host --kernel plain --size M=6 --strategy exhaustive --trials $1 --top 1 --db $2 \
+        --quiet >out
 }
 
 # small: one of four trials

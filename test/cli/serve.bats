@@ -2,7 +2,8 @@
 load helper
 
 needs_charts() {
-    "$LATHE_BIN" report --db none -o x 2>&1 | grep -q "without the chart library" && skip "built without the chart library (npm)"
+    "$LATHE_BIN" report --db none -o x 2>&1 | grep -q "without the chart library" &&
+        skip "built without the chart library (npm)"
     return 0
 }
 
@@ -79,7 +80,8 @@ PY
         ask / $method
         [ "$code" = 405 ]
     done
-    for path in /campaign/9 /campaign/0 /campaign/1x /campaign/ /campaign/99999999999999999999999999 /../../etc/passwd /h200.db //; do
+    for path in /campaign/9 /campaign/0 /campaign/1x /campaign/ /campaign/99999999999999999999999999 /../../etc/passwd \
+        /h200.db //; do
         ask "$path"
         [ "$code" = 404 ]
     done

@@ -1,5 +1,6 @@
-# signature.bats: a launch whose arguments do not fit its kernel's parameters: a mistake in the specification, told before
-# anything runs, wherever it is compiled. Which arguments fit which parameters: test/unit/device/test_signature.c.
+# signature.bats: a launch whose arguments do not fit its kernel's parameters: a mistake in the specification, told
+# before anything runs, wherever it is compiled. Which arguments fit which parameters:
+# test/unit/device/test_signature.c.
 load helper
 
 WRONG="kernels.mine.steps[2].args[3]: the launch of twice passes \`n\`, an i32, which fits int and unsigned; the kernel's parameter 3 is long long"
@@ -40,7 +41,8 @@ LUA
 @test "an int for a long long ends the campaign at its first trial, with the launch and the argument" {
     specification '"n"' 'i64("n")' 'i64("n")'
     fails 2 "lathe: twice.lua: $WRONG" lathe tune twice.lua --device host --trials 4 --db d.db --quiet
-    [ "$(sqlite3 d.db "SELECT count(*) FROM trial WHERE outcome = 'compile' AND reason LIKE '%steps[2].args[3]%'")" -ge 1 ]
+    [ "$(sqlite3 d.db "SELECT count(*) FROM trial WHERE outcome = 'compile' AND reason LIKE '%steps[2].args[3]%'")" \
+        -ge 1 ]
     [ "$(sqlite3 d.db "SELECT state FROM campaign")" = failed ]
     [ "$(sqlite3 d.db "SELECT count(*) FROM trial WHERE kernel = 'mine' AND outcome = 'ok'")" -eq 0 ]
 }

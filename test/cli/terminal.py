@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""terminal.py [--columns N] [--rows N] [--interrupt TEXT] COMMAND...: what stands on a terminal in the end. The command runs on a
-pseudo-terminal, whose screen is as long as it needs to be; it is sent SIGINT when TEXT has been written. Exit code: the command's.
-Knows what lathe writes: \\r, \\n, ESC[nA, ESC[K, ESC[J and colours."""
+"""terminal.py [--columns N] [--rows N] [--interrupt TEXT] COMMAND...: what stands on a terminal in the end. The command
+runs on a pseudo-terminal, whose screen is as long as it needs to be; it is sent SIGINT when TEXT has been written. Exit
+code: the command's. Knows what lathe writes: \\r, \\n, ESC[nA, ESC[K, ESC[J and colours."""
 import argparse
 import fcntl
 import os

@@ -6,7 +6,8 @@ setup_file() {
     TREE="$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)"
     LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
     export DB="$BATS_FILE_TMPDIR/t.db"
-    local tune=("$LATHE_BIN" tune "$TREE/test/specs/near.lua" --device host --strategy exhaustive --trials 3 --top 0 -q --db "$DB")
+    local tune=("$LATHE_BIN" tune "$TREE/test/specs/near.lua" --device host --strategy exhaustive --trials 3 \
+        --top 0 -q --db "$DB")
     "${tune[@]}" >"$BATS_FILE_TMPDIR/first"
     "${tune[@]}" --tolerance atol=1e-2,rtol=1e-2 --tolerance times_sgemm_error=0 >"$BATS_FILE_TMPDIR/second"
 }
@@ -17,7 +18,8 @@ setup_file() {
     grep -q "^tolerance atol=0.01 rtol=0.01, inputs default" "$BATS_FILE_TMPDIR/second"
     grep -q "3 trials: 3 ok" "$BATS_FILE_TMPDIR/second"
     lathe show 2 --db "$DB" --json >shown
-    [ "$(json shown "json_extract(j, '\$.tolerance.atol') || ' ' || json_extract(j, '\$.tolerance.times_sgemm_error')")" = "0.01 0.0" ]
+    [ "$(json shown "json_extract(j, '\$.tolerance.atol') || ' '
+        || json_extract(j, '\$.tolerance.times_sgemm_error')")" = "0.01 0.0" ]
 }
 
 @test "best shows results to different tolerances with their tolerance, and one kind if asked" {
@@ -42,13 +44,15 @@ setup_file() {
     grep -q "verified to   |got - wanted| <= 0.01 + 0.01 |wanted|$" loose.cu
     grep -q "if (!(lathe_diff <= 0.01 + 0.01 \* fabs(lathe_r)) &&" loose.cu
     lathe export --db "$DB" --campaign 1 -o strict.cu
-    grep -q "verified to   |got - wanted| <= 0.0001 + 0.0001 |wanted|, relative Frobenius error <= 2 times SGEMM's" strict.cu
+    grep -q "verified to   |got - wanted| <= 0.0001 + 0.0001 |wanted|, relative Frobenius error <= 2 times SGEMM's" \
+        strict.cu
     fails 2 "leave out" lathe export --db "$DB" --trial 2 --tolerance atol=1
 }
 
 @test "a tolerance that is none is refused by name" {
     fails 2 "--tolerance: a tolerance has no limit 'rtl'" lathe tune "$TREE/test/specs/near.lua" --tolerance rtl=1
-    fails 2 "--tolerance: atol=-1: expected a number, 0 or more" lathe tune "$TREE/test/specs/near.lua" --tolerance atol=-1
+    fails 2 "--tolerance: atol=-1: expected a number, 0 or more" lathe tune "$TREE/test/specs/near.lua" \
+        --tolerance atol=-1
     fails 2 "--tolerance: times_sgemm_error needs a gemm reference" lathe tune "$TREE/test/specs/faults.lua" \
         --tolerance times_sgemm_error=2
 }

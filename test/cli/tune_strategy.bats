@@ -38,7 +38,8 @@ setup() {
     [ "$(json report "(SELECT count(*) FROM json_each(j, '\$.trials') WHERE value ->> 'score' IS NULL)")" = 8 ]
     [ "$(json report "j ->> '\$.default.options'")" = walk.lua:back=false,from=0.5,mode=plain,step=1 ]
     # the default's score is that of the same combination among the trials: the same seeds
-    [ "$(json report "(SELECT value ->> 'score' FROM json_each(j, '\$.trials') WHERE value ->> 'options' = (j ->> '\$.default.options'))
+    [ "$(json report "(SELECT value ->> 'score' FROM json_each(j, '\$.trials')
+        WHERE value ->> 'options' = (j ->> '\$.default.options'))
         = (j ->> '\$.default.score')")" = 1 ]
     # held out: the best on the other space
     [ "$(json report "(SELECT min((value ->> 'options') = (SELECT t.value ->> 'options' FROM json_each(j, '\$.trials') t
@@ -48,7 +49,8 @@ setup() {
     [ "$(sqlite3 lathe.db "SELECT count(*) FROM trial WHERE outcome = 'crash' AND reason LIKE '%a bad mode%'")" = 8 ]
     best="$(json report "round(1 - (j ->> '\$.best.score'), 9)")"
     [ "$(sqlite3 lathe.db "SELECT round(min(time_ms), 9) FROM trial")" = "$best" ]
-    [ "$(sqlite3 lathe.db "SELECT d.name, c.state, c.space_size, s.name FROM campaign c JOIN device d ON d.id = c.device_id
+    [ "$(sqlite3 lathe.db "SELECT d.name, c.state, c.space_size, s.name FROM campaign c JOIN device d
+        ON d.id = c.device_id
         JOIN strategy s ON s.id = c.strategy_id")" = "2 recordings (replay)|finished|16|random" ]
     sqlite3 lathe.db "SELECT specification FROM problem" | grep -q 'pnpoly-RTX_3090 convolution_milo-A100'
     lathe show 1 | grep -q 'times are 1 - score'
@@ -60,17 +62,20 @@ setup() {
     [ "$status" -eq 0 ]
     echo "$out" >report
     [ ! -e lathe.db ]
-    lathe compare --spaces "$PNPOLY" --strategies walk.lua:back=true,from=0.25,mode=plain,step=2 --seeds 3 --seed 5 --json >compared
+    lathe compare --spaces "$PNPOLY" --strategies walk.lua:back=true,from=0.25,mode=plain,step=2 --seeds 3 --seed 5 \
+        --json >compared
     [ "$(json report "j ->> '\$.best.score'")" = "$(json compared "j ->> '\$.strategies[0].score'")" ]
     [ "$(json report "j ->> '\$.best.options'")" = "$(json compared "j ->> '\$.strategies[0].strategy'")" ]
     # and with other seeds: the ones after
-    lathe compare --spaces "$PNPOLY" --strategies walk.lua:back=true,from=0.25,mode=plain,step=2 --seeds 3 --seed 8 --json >after
+    lathe compare --spaces "$PNPOLY" --strategies walk.lua:back=true,from=0.25,mode=plain,step=2 --seeds 3 --seed 8 \
+        --json >after
     [ "$(json report "j ->> '\$.again.strategies[0].score'")" = "$(json after "j ->> '\$.strategies[0].score'")" ]
 }
 
 @test "the same seed gives the same report, whatever --jobs is; an embedded strategy, another one, recordings to test on" {
     for jobs in 1 3; do
-        lathe tune-strategy local --spaces "$PNPOLY" --test "$MILO" --trials 6 --seeds 4 --db none -j $jobs >report-$jobs 2>errors-$jobs
+        lathe tune-strategy local --spaces "$PNPOLY" --test "$MILO" --trials 6 --seeds 4 \
+            --db none -j $jobs >report-$jobs 2>errors-$jobs
     done
     diff report-1 report-3
     diff errors-1 errors-3
@@ -89,7 +94,8 @@ setup() {
         echo 'return strategy { name = "x", summary = "x", run = function() end }' >exhaustive.lua
         fails 2 "has no options" lathe tune-strategy exhaustive.lua --spaces "$PNPOLY"
     }
-    fails 2 "walk.lua has the options back, from, mode, step" lathe tune-strategy walk.lua --spaces "$PNPOLY" --values x=3
+    fails 2 "walk.lua has the options back, from, mode, step" lathe tune-strategy walk.lua --spaces "$PNPOLY" \
+        --values x=3
     fails 2 "step: '1.5' is no integer" lathe tune-strategy walk.lua --spaces "$PNPOLY" --values step=1.5
     fails 2 "option step of strategy walk" lathe tune-strategy walk.lua --spaces "$PNPOLY" --values step=9 --db none -q
     fails 2 "there is no strategy 'rndom'" lathe tune-strategy walk.lua --spaces "$PNPOLY" --strategy rndom --db none -q
@@ -98,7 +104,8 @@ setup() {
 }
 
 @test "Ctrl-C leaves what was tried" {
-    env --default-signal=INT "$LATHE_BIN" tune-strategy walk.lua --spaces "$PNPOLY" --trials 100000 --seeds 200 --values mode=plain \
+    env --default-signal=INT "$LATHE_BIN" tune-strategy walk.lua --spaces "$PNPOLY" --trials 100000 --seeds 200 \
+        --values mode=plain \
         --values from=0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1 >text 2>errors &
     pid=$!
     until_true 30 grep -q '^2/100000' errors
@@ -107,6 +114,7 @@ setup() {
     wait $pid || code=$?
     [ "$code" -eq 130 ]
     grep -q '^best: walk.lua:' text
-    [ "$(sqlite3 lathe.db "SELECT state, (SELECT sum(outcome = 'ok') >= 2 FROM trial), (SELECT sum(outcome = 'skipped') <= 1 FROM trial)
+    [ "$(sqlite3 lathe.db "SELECT state, (SELECT sum(outcome = 'ok') >= 2
+        FROM trial), (SELECT sum(outcome = 'skipped') <= 1 FROM trial)
         FROM campaign")" = "interrupted|1|1" ]
 }

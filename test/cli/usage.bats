@@ -88,7 +88,8 @@ load helper
     fails 2 "--option: batch is given twice" lathe tune tiny --strategy random --option batch=1 --option batch=2
     fails 2 "--values: batch is given twice" lathe tune-strategy random --values batch=1 --values batch=2 --spaces x
     fails 2 "option batch of strategy random is given twice: batch=1, and batch=2" \
-        lathe compare --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --strategies random:batch=1,batch=2 --seeds 1 --quiet
+        lathe compare --spaces "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --strategies random:batch=1,batch=2 \
+            --seeds 1 --quiet
     fails 2 "BLOCK is given twice" lathe verify tiny --kernel plain --config BLOCK=32,BLOCK=64,UNROLL=1,FLAW=none
     fails 2 "BLOCK is given twice" lathe space tiny --kernel plain --explain BLOCK=32,BLOCK=64
 }

@@ -1,6 +1,6 @@
 # wgmma.bats: linear/wgmma, which runs on Hopper GPUs only, as far as the command line shows it: configurations compile,
-# and those beside them are refused with the reason. Its static assertions: test/unit/campaign/test_linear.c; its pipeline:
-# test/unit/kernels/test_wgmma_protocol.c.
+# and those beside them are refused with the reason. Its static assertions: test/unit/campaign/test_linear.c; its
+# pipeline: test/unit/kernels/test_wgmma_protocol.c.
 #
 # LATHE_SAMPLE=N compiles N configurations where a few are compiled otherwise.
 load helper

@@ -65,7 +65,8 @@ allowed() {
     refused "a thread has no more neighbours to store" linear_f16 $size VEC=4
     refused "a thread has no more neighbours to store" linear $size SWAP=true
     refused "a block has that much shared memory at most" linear $size STAGES=5
-    refused "a block has that much shared memory at most" linear $size WARPGROUPS=1 COLUMNS=128 TILES=2 STAGES=4 PER_SM=2
+    refused "a block has that much shared memory at most" linear $size WARPGROUPS=1 COLUMNS=128 TILES=2 STAGES=4 \
+        PER_SM=2
     refused "more registers than a thread has at first" linear $size WARPGROUPS=3 STAGES=3
     refused "registers would spill to memory" linear $size TILES=2 COLUMNS=192 STAGES=3
     refused "the tiles alone keep the GPU busy" linear $size SPLIT_K=2

@@ -16,7 +16,8 @@ load helper
 }
 
 @test "a campaign keeps it; an export and other searches know nothing of it" {
-    lathe tune tiny --device host --where "FLAW == 'none'" --strategy exhaustive --trials 3 --top 0 -q --db t.db --json >tune
+    lathe tune tiny --device host --where "FLAW == 'none'" --strategy exhaustive --trials 3 --top 0 -q --db t.db \
+        --json >tune
     lathe tune tiny --device host --strategy exhaustive --trials 3 --top 0 -q --db t.db >/dev/null
     [ "$(json tune "j ->> 'restrictions' ->> 0")" = "FLAW == 'none'" ]
     lathe show --db t.db --json >show
@@ -34,14 +35,18 @@ load helper
     grep -Eq "^mma +[0-9]+ +[0-9]+ +[0-9]+ " .out
     grep -Eq "^wgmma_shared +[0-9]+ +- +not here" .out
     [[ "$out" == *"--where names SPLIT_AT, which it does not have"* ]]
-    lathe tune linear --size M=16,N=32,K=32 --device host --trials 1 --top 0 --where "FORMAT == 'tf32x3' and SPLIT_AT == 'registers'" \
+    lathe tune linear --size M=16,N=32,K=32 --device host --trials 1 --top 0 \
+        --where "FORMAT == 'tf32x3' and SPLIT_AT == 'registers'" \
         --db t.db --json >tune 2>log
     grep -q "kernel simt is left out: --where names FORMAT" log
     [ "$(json tune "j ->> 'baselines' ->> 0 ->> 'kernel'")" = sgemm ]
     [ "$(lathe query --db t.db --csv "SELECT kernels FROM campaign" | tail -1)" = mma ]
-    lathe check linear --size M=16,N=32,K=32 --target host --sample 1 --where "WM == 16 and FORMAT == 'tf32x3'" --json -q >check
-    [ "$(json check "(SELECT group_concat(value ->> 'kernel') FROM json_each(j) WHERE value ->> 'tried' > 0 AND value ->> 'kernel' NOT LIKE 'sgemm%')")" = mma ]
-    split lathe verify tiny --kernel plain --where "FLAW == 'none'" --sample 100 --inputs default --device host --json -q
+    lathe check linear --size M=16,N=32,K=32 --target host --sample 1 --where "WM == 16 and FORMAT == 'tf32x3'" \
+        --json -q >check
+    [ "$(json check "(SELECT group_concat(value ->> 'kernel') FROM json_each(j) WHERE value ->> 'tried' > 0
+        AND value ->> 'kernel' NOT LIKE 'sgemm%')")" = mma ]
+    split lathe verify tiny --kernel plain --where "FLAW == 'none'" --sample 100 --inputs default --device host \
+        --json -q
     [ "$status" = 0 ]
     [ "$(json .out "json_array_length(j)")" = 13 ]
 }
@@ -58,7 +63,8 @@ load helper
     split lathe tune spec.lua "${two[@]}" --where "FLAW == 'none' and BLOCK == 128" --db u.db
     [ "$status" = 0 ]
     [[ "$errors" == *"kernel later is left out: kernel later has no valid configuration among 2 combinations"* ]]
-    fails 1 "kernel later has no valid configuration" lathe tune spec.lua --kernel later --where "BLOCK == 128" --db u.db -q
+    fails 1 "kernel later has no valid configuration" lathe tune spec.lua --kernel later --where "BLOCK == 128" \
+        --db u.db -q
     split lathe tune spec.lua "${two[@]}" --where "BLOCK == 256" --db u.db
     [ "$status" = 1 ]
     [[ "$errors" == *"lathe: tiny has no kernel with a valid configuration"* ]]
@@ -66,14 +72,17 @@ load helper
 
 @test "what is no such formula is refused by name" {
     for command in tune space check verify; do
-        fails 2 "--where: no kernel has every name of 'BLOK == 32'" lathe $command tiny --where "BLOK == 32" --kernel plain
+        fails 2 "--where: no kernel has every name of 'BLOK == 32'" lathe $command tiny --where "BLOK == 32" \
+            --kernel plain
         [[ "$errors" == *"plain has no 'BLOK': did you mean 'BLOCK'?"* ]]
-        fails 2 "--where: kernel plain: 'BLOCK' is no condition, but of type integer" lathe $command tiny --where BLOCK \
+        fails 2 "--where: kernel plain: 'BLOCK' is no condition, but of type integer" lathe $command tiny \
+            --where BLOCK \
             --kernel plain
     done
     fails 2 "--where: kernel plain: " lathe space tiny --where "BLOCK == 'x'"
     fails 2 "--where: expected a value, got the end" lathe space tiny --where "BLOCK =="
-    fails 2 "no kernel has every name of 'SPLIT_K > GRAD'" lathe space linear --where "FORMAT != 'tf32x3'" --where "SPLIT_K > GRAD"
+    fails 2 "no kernel has every name of 'SPLIT_K > GRAD'" lathe space linear --where "FORMAT != 'tf32x3'" \
+        --where "SPLIT_K > GRAD"
     [[ "$errors" == *"simt is left out already"* ]]
     fails 2 "kernel simt: --where names FORMAT, which it does not have" lathe tune linear --kernel simt --kernel mma \
         --where "FORMAT == 'tf32x1'" --size M=8,N=16,K=32 --device host

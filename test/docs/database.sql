@@ -1,5 +1,6 @@
--- database.sql: what makes the database of docs/schema.md's answers from test/data/linear-h200.db.gz, brought to version 5:
--- that one holds what an H200 measured, without a failure, and was recorded before energy and drift were. Made up here.
+-- database.sql: what makes the database of docs/schema.md's answers from test/data/linear-h200.db.gz, brought to
+-- version 5: that one holds what an H200 measured, without a failure, and was recorded before energy and drift were.
+-- Made up here.
 UPDATE trial SET outcome = 'compile', reason = 'ptxas error: uses too much shared data (0x3c000 bytes, 0x38c00 max)', time_ms = NULL,
   time_low_ms = NULL, time_high_ms = NULL, score_ms = NULL, registers = NULL, occupancy = NULL
 WHERE campaign_id = 2 AND number % 60 = 7 AND final_rank IS NULL;

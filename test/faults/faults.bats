@@ -1,6 +1,7 @@
-# faults.bats: a small campaign on the host device in which the Nth call of a kind fails, for N = 1, 2, ... until none does
-# (test/faults/wrap.c). Each run has a defined end: an exit code of the manual and a message, a whole database; and the
-# campaign, resumed, is what it would have been. `make faults`; FAULTS_STEP: by how many per cent N grows beyond 20, 0: by one.
+# faults.bats: a small campaign on the host device in which the Nth call of a kind fails, for N = 1, 2, ... until none
+# does (test/faults/wrap.c). Each run has a defined end: an exit code of the manual and a message, a whole database; and
+# the campaign, resumed, is what it would have been. `make faults`; FAULTS_STEP: by how many per cent N grows beyond 20,
+# 0: by one.
 load ../cli/helper
 
 CAMPAIGN="tiny --device host --kernel plain --size M=6 --strategy exhaustive --trials 5 --top 1 --compile-workers 1 --quiet"
@@ -20,7 +21,8 @@ one() {
     code=0
     # one image is compiled anew: else there is little for a compiler to do
     [ "$3" != compile ] || rm -f "$(ls -t own/*.image 2>/dev/null | head -1)"
-    LATHE_FAULT="$1:$2:$3" LATHE_FAULT_MARK="$PWD/mark" timeout 60 "$LATHE_BIN" tune $CAMPAIGN --db p.db >out 2>log || code=$?
+    LATHE_FAULT="$1:$2:$3" LATHE_FAULT_MARK="$PWD/mark" timeout 60 "$LATHE_BIN" tune $CAMPAIGN --db p.db >out 2>log ||
+        code=$?
     [ -e mark ] || { [ $code -eq 0 ]; return 1; }
     case $code in
         0 | 3 | 4 | 5 | 6 | 7 | 8 | 130) ;;

@@ -6,7 +6,8 @@ NET=lathe-$$
 # hosts_up: skips the test where there cannot be namespaces
 hosts_up() {
     command -v ip >/dev/null || skip "needs ip (package iproute2)"
-    { ip netns add $NET-h0 && unshare --uts true; } 2>/dev/null || skip "needs root, and a system with network namespaces"
+    { ip netns add $NET-h0 && unshare --uts true; } 2>/dev/null ||
+        skip "needs root, and a system with network namespaces"
     local h
     ip -n $NET-h0 link set lo up
     ip -n $NET-h0 link add br0 type bridge || { hosts_down; skip "needs bridges"; }
@@ -43,9 +44,11 @@ on_hosts() {
     local options=()
     while [ "$1" != -- ]; do options+=("$1"); shift; done
     shift
-    env --default-signal=INT LATHE_CACHE="$PWD/cache-h0" ip netns exec $NET-h0 unshare --uts sh -c 'hostname h0; exec "$@"' sh \
+    env --default-signal=INT LATHE_CACHE="$PWD/cache-h0" ip netns exec $NET-h0 unshare \
+        --uts sh -c 'hostname h0; exec "$@"' sh \
         mpirun --host h0:1,h1:1,h2:1 --mca plm_rsh_agent "$PWD/agent" --mca plm_rsh_no_tree_spawn 1 \
-        --mca btl_tcp_if_include 10.77.77.0/24 --mca oob_tcp_if_include 10.77.77.0/24 -x LATHE_KERNELS -x LATHE_MPI_DEVICE \
+        --mca btl_tcp_if_include 10.77.77.0/24 --mca oob_tcp_if_include 10.77.77.0/24 -x LATHE_KERNELS -x \
+            LATHE_MPI_DEVICE \
         -x LATHE_MPI_SILENCE "${options[@]}" "$LATHE_MPI_BIN" "$@" >out 2>log 3>&- &
     pid=$!
 }

@@ -1,5 +1,5 @@
-# hosts.bats: ranks on several hosts, which are network namespaces here: over TCP, with host names and caches of their own,
-# and no shared memory. Skipped where they cannot be had.
+# hosts.bats: ranks on several hosts, which are network namespaces here: over TCP, with host names and caches of their
+# own, and no shared memory. Skipped where they cannot be had.
 load ../cli/helper
 load ../cli/hold
 load mpi

@@ -1,5 +1,5 @@
-# mpi.bash: campaigns whose devices are MPI ranks of this machine, under mpirun. load ../cli/helper and ../cli/hold first.
-# LATHE_MPI_BIN is the program under test (default: build/lathe-mpi of this tree).
+# mpi.bash: campaigns whose devices are MPI ranks of this machine, under mpirun. load ../cli/helper and ../cli/hold
+# first. LATHE_MPI_BIN is the program under test (default: build/lathe-mpi of this tree).
 
 LATHE_MPI_BIN="$(realpath "${LATHE_MPI_BIN:-$TREE/build/lathe-mpi}")"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

@@ -21,7 +21,8 @@ load mpi
 
 @test "the same seed proposes the same as on devices of this machine, and it can be resumed" {
     local run="--size M=5 --kernel plain --strategy random --seed 5 --top 0 --quiet"
-    local same="SELECT group_concat(configuration, ';') FROM (SELECT configuration FROM trial WHERE number > 0 ORDER BY number)"
+    local same="SELECT group_concat(configuration, ';') FROM (SELECT configuration FROM trial WHERE number > 0
+        ORDER BY number)"
     lathe tune tiny $run --device host,host --trials 30 --db whole.db >/dev/null
     mpi 3 tune tiny $run --trials 12 --db p.db >/dev/null
     mpi 3 tune --resume 1 --trials 30 --db p.db --quiet >/dev/null
@@ -34,7 +35,8 @@ load mpi
 @test "images travel: ranks with a cache of their own, one of them damaged" {
     local run="tune tiny --size M=5 --kernel plain --strategy exhaustive --trials 12 --top 0 --db p.db --quiet"
     mkdir one two
-    env LATHE_CACHE="$PWD/zero" mpirun -n 1 "$LATHE_MPI_BIN" $run : -n 1 env LATHE_CACHE="$PWD/one" "$LATHE_MPI_BIN" $run \
+    env LATHE_CACHE="$PWD/zero" mpirun -n 1 "$LATHE_MPI_BIN" $run : -n 1 env LATHE_CACHE="$PWD/one" "$LATHE_MPI_BIN" \
+        $run \
         : -n 1 env LATHE_CACHE="$PWD/two" "$LATHE_MPI_BIN" $run >/dev/null
     [ "$(sql "SELECT count(*) FROM trial WHERE outcome NOT IN ('ok', 'wrong', 'compile')")" = 0 ]
     for cache in one two; do
@@ -43,7 +45,8 @@ load mpi
     done
     for image in one/*; do echo damaged >"$image"; done
     rm p.db
-    env LATHE_CACHE="$PWD/zero" mpirun -n 1 "$LATHE_MPI_BIN" $run : -n 1 env LATHE_CACHE="$PWD/one" "$LATHE_MPI_BIN" $run \
+    env LATHE_CACHE="$PWD/zero" mpirun -n 1 "$LATHE_MPI_BIN" $run : -n 1 env LATHE_CACHE="$PWD/one" "$LATHE_MPI_BIN" \
+        $run \
         >/dev/null
     [ "$(sql "SELECT count(*) FROM trial WHERE outcome NOT IN ('ok', 'wrong', 'compile')")" = 0 ]
     [ "$(sql "SELECT count(*) > 0 FROM trial WHERE number > 0 AND outcome = 'ok'")" = 1 ]
@@ -78,7 +81,8 @@ load mpi
 }
 
 @test "devices of rank 0's machine and those of ranks are one pool where they are alike" {
-    mpi 2 tune tiny --size M=5 --kernel plain --device host,mpi:all --strategy exhaustive --trials 20 --top 0 --db p.db \
+    mpi 2 tune tiny --size M=5 --kernel plain --device host,mpi:all --strategy exhaustive --trials 20 --top 0 \
+        --db p.db \
         --quiet >out
     grep -q "^devices: host [0-9]* trials, mpi:1 ($(hostname) host) [0-9]* trials$" out
     mpi 2 tune tiny --size M=5 --kernel plain --device host --trials 3 --top 0 --db q.db >out 2>log
@@ -90,7 +94,8 @@ load mpi
     printf '#!/bin/sh\necho "other (compiler) 99"\n' >other
     chmod +x other
     local run="tune tiny --size M=5 --kernel plain --strategy exhaustive --trials 6 --top 0 --db p.db --quiet"
-    mpirun -n 2 "$LATHE_MPI_BIN" $run : -n 1 env CXX="$PWD/other" "$LATHE_MPI_BIN" $run : -n 1 "$LATHE_MPI_BIN" $run >out
+    mpirun -n 2 "$LATHE_MPI_BIN" $run : -n 1 env CXX="$PWD/other" "$LATHE_MPI_BIN" $run : -n 1 "$LATHE_MPI_BIN" $run \
+        >out
     grep -qE "^device +mpi:1,mpi:3 +mpi:2$" out
     grep -qE "^campaign +1 +2$" out
     [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM campaign_worker GROUP BY campaign_id)")" = 2,1 ]

@@ -1,5 +1,5 @@
--- y = 2 x by kernels that end otherwise where they are compiled for the verification with delays: as a race would, not at
--- all, in a text that does not compile with them, or in an image that cannot be launched.
+-- y = 2 x by kernels that end otherwise where they are compiled for the verification with delays: as a race would, not
+-- at all, in a text that does not compile with them, or in an image that cannot be launched.
 return problem {
   name = "delayed", summary = "y = 2 x, right but for what delays show",
   dims = { { "N", 4096 } },

@@ -16,8 +16,8 @@ return problem {
     { "scale", source = "faults.cu",
       params = {
         { "BUG", { "none", "compile", "shared", "hang", "overrun", "underrun", "unwritten", "nan", "one_wrong", "input",
-                   "second_launch", "tired", "lazy", "stale", "in_order", "heals", "peeks", "not_zero", "far", "segfault", "abort",
-                   "huge_block" } },
+                   "second_launch", "tired", "lazy", "stale", "in_order", "heals", "peeks", "not_zero", "far", "segfault",
+                   "abort", "huge_block" } },
       },
       workspace = { { "seen", "u32", { 1 }, zero = "once" }, { "kept", "f32", { "N" } } },
       steps = {

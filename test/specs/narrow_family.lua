@@ -1,5 +1,5 @@
--- 16-bit tensors: matrices and a residual of type IN, the output of type OUT, a bias of type BIAS, by a plain kernel with
--- planted bugs.
+-- 16-bit tensors: matrices and a residual of type IN, the output of type OUT, a bias of type BIAS, by a plain kernel
+-- with planted bugs.
 local roundoff = { f16 = 2.0 ^ -11, bf16 = 2.0 ^ -8, f32 = 2.0 ^ -24 }
 
 local function finish(function_name)

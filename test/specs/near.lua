@@ -12,8 +12,8 @@ return problem {
   kernels = {
     { "near", source = "near.cu",
       params = {
-        { "BUG", { "none", "tf32", "bf16", "bf16_cut", "one_off", "column", "row", "tile", "dropped_k", "unwritten", "nan",
-                   "unsteady", "tired", "fp4" } },
+        { "BUG", { "none", "tf32", "bf16", "bf16_cut", "one_off", "column", "row", "tile", "dropped_k", "unwritten",
+                   "nan", "unsteady", "tired", "fp4" } },
       },
       steps = {
         launch { "near", grid = { "ceil_div(N, 16)", "ceil_div(M, 16)" }, block = { 16, 16 },

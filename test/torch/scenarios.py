@@ -109,7 +109,9 @@ def unaligned():
     inp = x()
     inp.at = 4
     model()(inp)
-    same(taken()[2:], ["clone x", "zero workspace[256:320]", "run 3 inputs 1 outputs (%d, %d, %d) (3.0,) 4096 bytes stream 5000" % (M, N, K)])
+    same(taken()[2:],
+         ["clone x", "zero workspace[256:320]",
+          "run 3 inputs 1 outputs (%d, %d, %d) (3.0,) 4096 bytes stream 5000" % (M, N, K)])
     assert exported.lathe_module.pointers[0][0] % 16 == 0
 
 
@@ -176,8 +178,8 @@ def broken_compiler():
 def no_cubin():
     inputs = [torch.Tensor(shape, device=torch.device("cuda", 0)) for shape in ((M, K), (N, K), (N,))]
     raises(FormulaUsed, "", lambda: exported.ModelNew()(*inputs))
-    same(told, ["linear: there is no compiler (nvcc and ninja), and there is no cubin in this file: it was tuned on the "
-                "host device; PyTorch's own operations are used"])
+    same(told, ["linear: there is no compiler (nvcc and ninja), and there is no cubin in this file: it was tuned on "
+                "the host device; PyTorch's own operations are used"])
 
 
 def no_driver():
@@ -244,7 +246,8 @@ def launches():
 
     def launched(t, y):
         factor = exported.lathe_workspaces[(0, 0x5000)][1].data_ptr()
-        scale = "launch_scale grid 18 32 1 block 128 1 1 shared 9216 stream 0x5000: map of %#x, 15 map of %#x, 15 %#x %#x 2000 516"
+        scale = ("launch_scale grid 18 32 1 block 128 1 1 shared 9216 stream 0x5000: map of %#x, 15 map of %#x, 15 "
+                 "%#x %#x 2000 516")
         attributes = " cluster 2 1 1 programmatic 1 window %#x 109000 0.5 2 1"
         return [("cuLaunchKernelEx", "launch_factor grid 1 1 1 block 32 1 1 shared 0 stream 0x5000: %#x" % factor),
                 tensor_map(y), ("cuLaunchKernelEx", scale % (t.data_ptr(), y.data_ptr(), y.data_ptr(), factor)

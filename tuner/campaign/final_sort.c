@@ -1,9 +1,9 @@
 /* final_sort.c: the order of a final's entries.
  *
  * By the cold median, but medians closer than TIED say nothing of which one is faster: the null test of
- * scripts/check_repeatability allows one configuration under two names as much. So from the quickest on, those within TIED of
- * the first of them are placed by the geometric mean of both regimes, where both were measured. Where energy is looked for, by
- * that alone. Those refused, and those not measured, come last. */
+ * scripts/check_repeatability allows one configuration under two names as much. So from the quickest on, those within
+ * TIED of the first of them are placed by the geometric mean of both regimes, where both were measured. Where energy is
+ * looked for, by that alone. Those refused, and those not measured, come last. */
 #include "campaign/final_impl.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
--- `lathe doctor --selftest`: y = 2 x by kernels that end as the value of their one parameter says (selftest.cu, embedded).
--- y has elements enough to tell rounding from mistakes.
+-- `lathe doctor --selftest`: y = 2 x by kernels that end as the value of their one parameter says (selftest.cu,
+-- embedded). y has elements enough to tell rounding from mistakes.
 local kernels = { "ok", "compile", "resources", "launch", "timeout", "crash", "wrong", "inaccurate" }
 
 return problem {

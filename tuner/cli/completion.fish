@@ -1,5 +1,5 @@
-# fish completion of lathe; made by `lathe completion fish`. Put it into ~/.config/fish/completions as lathe.fish, or load it
-# with:  lathe completion fish | source
+# fish completion of lathe; made by `lathe completion fish`. Put it into ~/.config/fish/completions as lathe.fish, or
+# load it with:  lathe completion fish | source
 function __lathe_complete
     set -l words (commandline -opc) (commandline -ct)
     for line in ($words[1] complete -- $words[2..-1] 2>/dev/null)

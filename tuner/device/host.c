@@ -262,7 +262,8 @@ static status host_function(struct dev *d, struct dev_module *m, const char *nam
 static status host_resources(struct dev *d, struct dev_function *f, uint32_t threads, uint32_t shared,
                              struct resources *out, struct err *e)
 {
-    *out = (struct resources){.local_bytes = -1, .shared_static = -1, .shared_dynamic = (int)shared}; /* a compiler tells none */
+    /* a compiler tells none */
+    *out = (struct resources){.local_bytes = -1, .shared_static = -1, .shared_dynamic = (int)shared};
     return LATHE_OK;
 }
 

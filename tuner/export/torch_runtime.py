@@ -103,8 +103,8 @@ def lathe_has_compiler():
 
 @contextlib.contextmanager
 def lathe_arch_list():
-    """load_inline compiles for the architectures of this list, or of the GPUs that it sees, whatever options it is given
-    besides; and what is written for sm_90a does not compile for sm_90."""
+    """load_inline compiles for the architectures of this list, or of the GPUs that it sees, whatever options it is
+    given besides; and what is written for sm_90a does not compile for sm_90."""
     before = os.environ.get("TORCH_CUDA_ARCH_LIST")
     if LATHE_ARCH is not None:
         os.environ["TORCH_CUDA_ARCH_LIST"] = LATHE_ARCH
@@ -141,7 +141,8 @@ def lathe_compile():
             with lathe_arch_list():
                 lathe_module = cpp_extension.load_inline(
                     name=name, cpp_sources=[LATHE_DECLARATIONS], cuda_sources=[LATHE_SOURCE + LATHE_BINDING],
-                    functions=["lathe_torch_workspace", "lathe_torch_zero_once", "lathe_torch_run", "lathe_torch_error"],
+                    functions=["lathe_torch_workspace", "lathe_torch_zero_once", "lathe_torch_run",
+                               "lathe_torch_error"],
                     extra_cuda_cflags=["-DLATHE_WORKSPACE_KEPT"],
                     extra_ldflags=["-lcublas"] if LATHE_USES_CUBLAS else [], **options)
         except Exception as problem:  # whatever the fault, there are other ways

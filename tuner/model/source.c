@@ -125,8 +125,8 @@ static char *find_include(const struct assembly *a, const char *from, const char
     return NULL;
 }
 
-/* rest: the text after `#include`, which begins with a quote. own: in one of lathe's own headers, which lie in no folder
- * and include one another alone. */
+/* rest: the text after `#include`, which begins with a quote. own: in one of lathe's own headers, which lie in no
+ * folder and include one another alone. */
 static status include(struct assembly *a, const char *from, bool own, int line, const char *rest)
 {
     const char *end = strchr(rest + 1, '"');

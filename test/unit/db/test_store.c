@@ -280,7 +280,8 @@ static void test_final(void **state)
     put_cold(s, t[1], REGIME_COLD, 3.1); /* the latest measurement counts */
     assert_answer(path, scores, "3.5 3.1 3.5 4.0");
 
-    /* placed the other way round, since cold medians so near do not decide: scores keep the places, by the least amount */
+    /* placed the other way round, since cold medians so near do not decide: scores keep the places, by the least
+     * amount */
     put_cold(s, t[0], REGIME_COLD, 3.11);
     assert_ok(store_final_rank(s, campaign, t[0], 1, e));
     assert_ok(store_final_rank(s, campaign, t[1], 2, e));

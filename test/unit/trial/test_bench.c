@@ -117,7 +117,8 @@ static void a_launch_that_is_refused_leaves_the_inputs_as_they_were(void **state
     struct guarded tensors[TENSORS] = {0};
     struct plan_step step = {.kind = STEP_LAUNCH};
     struct pipeline_step made = {.function = &refused};
-    const struct plan plan = {.buffers = buffers, .nbuffers = TENSORS, .ntensors = TENSORS, .steps = &step, .nsteps = 1};
+    const struct plan plan = {
+        .buffers = buffers, .nbuffers = TENSORS, .ntensors = TENSORS, .steps = &step, .nsteps = 1};
     struct pipeline p = {.ops = &fake, .plan = &plan, .steps = &made, .address = address};
     struct result out = {0};
     struct err e = {0};

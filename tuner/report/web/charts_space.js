@@ -13,20 +13,49 @@ function variedParameters(c, kernel) {
 /* Values in their natural order, as texts; the last stands for "not active" where that occurs. */
 function orderedValues(p, rows) {
   const met = [...new Set(rows.map(i => p.at[i]))]
-  const value = k => k < 0 ? undefined : p.values[k]
-  met.sort((a, b) => a < 0 ? 1 : b < 0 ? -1 : typeof value(a) === 'number' && typeof value(b) === 'number' ? value(a) - value(b) : String(value(a)) < String(value(b)) ? -1 : 1)
-  return { places: new Map(met.map((m, k) => [m, k])), names: met.map(m => m < 0 ? 'not active' : String(value(m))) }
+  const value = k => (k < 0 ? undefined : p.values[k])
+  met.sort((a, b) =>
+    a < 0
+      ? 1
+      : b < 0
+        ? -1
+        : typeof value(a) === 'number' && typeof value(b) === 'number'
+          ? value(a) - value(b)
+          : String(value(a)) < String(value(b))
+            ? -1
+            : 1
+  )
+  return { places: new Map(met.map((m, k) => [m, k])), names: met.map(m => (m < 0 ? 'not active' : String(value(m)))) }
 }
 
 function importanceOption(one, most) {
   const list = one.alone.slice(0, most).reverse()
   return {
     grid: { left: narrow() ? 96 : 130, right: 56, top: 6, bottom: 44 },
-    tooltip: { formatter: p => esc(p.name) + ': ' + percent(p.value) + ' ± ' + percent(list[p.dataIndex].deviation) + ' across trees' },
-    xAxis: { type: 'value', min: 0, name: 'share of the variance of log time', axisLabel: { formatter: v => Math.round(100 * v) + ' %' } },
-    yAxis: { type: 'category', data: list.map(a => a.name), axisLabel: { fontSize: 11, width: narrow() ? 88 : 120, overflow: 'truncate' } },
-    series: [{ type: 'bar', barMaxWidth: 18, data: list.map(a => a.share), itemStyle: { color: seriesColour(0), borderRadius: [0, 4, 4, 0] },
-      label: { show: true, position: 'right', color: cssVar('--ink'), fontSize: 11, formatter: p => percent(p.value) } }]
+    tooltip: {
+      formatter: p =>
+        esc(p.name) + ': ' + percent(p.value) + ' ± ' + percent(list[p.dataIndex].deviation) + ' across trees'
+    },
+    xAxis: {
+      type: 'value',
+      min: 0,
+      name: 'share of the variance of log time',
+      axisLabel: { formatter: v => Math.round(100 * v) + ' %' }
+    },
+    yAxis: {
+      type: 'category',
+      data: list.map(a => a.name),
+      axisLabel: { fontSize: 11, width: narrow() ? 88 : 120, overflow: 'truncate' }
+    },
+    series: [
+      {
+        type: 'bar',
+        barMaxWidth: 18,
+        data: list.map(a => a.share),
+        itemStyle: { color: seriesColour(0), borderRadius: [0, 4, 4, 0] },
+        label: { show: true, position: 'right', color: cssVar('--ink'), fontSize: 11, formatter: p => percent(p.value) }
+      }
+    ]
   }
 }
 
@@ -34,8 +63,12 @@ function importanceOption(one, most) {
 function parallelRows(rows, time) {
   const sorted = rows.slice().sort((a, b) => time(b) - time(a))
   if (sorted.length <= PARALLEL_LINES) return sorted
-  const best = PARALLEL_LINES / 3, rest = sorted.slice(0, sorted.length - best), step = rest.length / (PARALLEL_LINES - best)
-  return Array.from({ length: PARALLEL_LINES - best }, (_, k) => rest[Math.floor(k * step)]).concat(sorted.slice(sorted.length - best))
+  const best = PARALLEL_LINES / 3,
+    rest = sorted.slice(0, sorted.length - best),
+    step = rest.length / (PARALLEL_LINES - best)
+  return Array.from({ length: PARALLEL_LINES - best }, (_, k) => rest[Math.floor(k * step)]).concat(
+    sorted.slice(sorted.length - best)
+  )
 }
 
 function parallelOption(c, kernel, parameters) {
@@ -44,26 +77,79 @@ function parallelOption(c, kernel, parameters) {
   const shown = parallelRows(rows, i => c.col.time_ms[i])
   const order = parameters.map(p => orderedValues(p, rows))
   const times = Float64Array.from(rows, i => c.col.time_ms[i]).sort()
-  const low = times[0], high = Math.max(low * 1.0001, quantile(times, 0.9))
+  const low = times[0],
+    high = Math.max(low * 1.0001, quantile(times, 0.9))
   const ink = cssVar('--ink2')
   return {
     tooltip: { formatter: p => trialTip(c, shown[p.dataIndex]) },
-    parallel: { left: 30, right: 46, top: narrow() ? 74 : 62, bottom: 20, axisExpandable: parameters.length > 14, axisExpandCenter: 6, axisExpandCount: 10, axisExpandWidth: 90,
-      parallelAxisDefault: { nameTextStyle: { color: ink, fontSize: 10 }, nameRotate: 35, nameGap: 12, axisLine: { lineStyle: { color: cssVar('--line') } }, axisTick: { show: false }, axisLabel: { color: ink, fontSize: 10, backgroundColor: cssVar('--card'), padding: [1, 2], borderRadius: 2 }, areaSelectStyle: { color: cssVar('--accent'), opacity: 0.25 } } },
-    parallelAxis: parameters.map((p, k) => ({ dim: k, name: p.name, type: 'category', data: order[k].names })).concat([
-      { dim: parameters.length, name: 'ms', type: high / low > 4 ? 'log' : 'value', logBase: 2, scale: true, min: low, max: high, axisLabel: { formatter: v => num(v, 3) } }]),
-    visualMap: { show: false, dimension: parameters.length, min: Math.log(low), max: Math.log(high), seriesIndex: 0, inRange: { color: cssVar('--ramp').split(',') } },
-    series: [{ type: 'parallel', lineStyle: { width: 1, opacity: shown.length > 400 ? 0.25 : 0.5 }, inactiveOpacity: 0.02, activeOpacity: 0.7,
-      data: shown.map(i => ({ value: parameters.map((p, k) => order[k].names[order[k].places.get(p.at[i])]).concat([Math.min(high, c.col.time_ms[i])]),
-        lineStyle: { color: rampColour((Math.log(Math.min(high, c.col.time_ms[i])) - Math.log(low)) / Math.log(high / low)) } })) }]
+    parallel: {
+      left: 30,
+      right: 46,
+      top: narrow() ? 74 : 62,
+      bottom: 20,
+      axisExpandable: parameters.length > 14,
+      axisExpandCenter: 6,
+      axisExpandCount: 10,
+      axisExpandWidth: 90,
+      parallelAxisDefault: {
+        nameTextStyle: { color: ink, fontSize: 10 },
+        nameRotate: 35,
+        nameGap: 12,
+        axisLine: { lineStyle: { color: cssVar('--line') } },
+        axisTick: { show: false },
+        axisLabel: { color: ink, fontSize: 10, backgroundColor: cssVar('--card'), padding: [1, 2], borderRadius: 2 },
+        areaSelectStyle: { color: cssVar('--accent'), opacity: 0.25 }
+      }
+    },
+    parallelAxis: parameters
+      .map((p, k) => ({ dim: k, name: p.name, type: 'category', data: order[k].names }))
+      .concat([
+        {
+          dim: parameters.length,
+          name: 'ms',
+          type: high / low > 4 ? 'log' : 'value',
+          logBase: 2,
+          scale: true,
+          min: low,
+          max: high,
+          axisLabel: { formatter: v => num(v, 3) }
+        }
+      ]),
+    visualMap: {
+      show: false,
+      dimension: parameters.length,
+      min: Math.log(low),
+      max: Math.log(high),
+      seriesIndex: 0,
+      inRange: { color: cssVar('--ramp').split(',') }
+    },
+    series: [
+      {
+        type: 'parallel',
+        lineStyle: { width: 1, opacity: shown.length > 400 ? 0.25 : 0.5 },
+        inactiveOpacity: 0.02,
+        activeOpacity: 0.7,
+        data: shown.map(i => ({
+          value: parameters
+            .map((p, k) => order[k].names[order[k].places.get(p.at[i])])
+            .concat([Math.min(high, c.col.time_ms[i])]),
+          lineStyle: {
+            color: rampColour((Math.log(Math.min(high, c.col.time_ms[i])) - Math.log(low)) / Math.log(high / low))
+          }
+        }))
+      }
+    ]
   }
 }
 
 /* 0 (the best) .. 1 in the theme's ramp. */
 function rampColour(x) {
-  const stops = cssVar('--ramp').split(','), at = Math.max(0, Math.min(0.9999, x)) * (stops.length - 1), k = Math.floor(at)
+  const stops = cssVar('--ramp').split(','),
+    at = Math.max(0, Math.min(0.9999, x)) * (stops.length - 1),
+    k = Math.floor(at)
   const part = s => [1, 3, 5].map(p => parseInt(s.slice(p, p + 2), 16))
-  const a = part(stops[k]), b = part(stops[k + 1])
+  const a = part(stops[k]),
+    b = part(stops[k + 1])
   return 'rgb(' + a.map((v, p) => Math.round(v + (b[p] - v) * (at - k))).join(',') + ')'
 }
 
@@ -71,7 +157,9 @@ function rampColour(x) {
 function heatOption(c, kernel, a, b, median) {
   const rows = c.timed.filter(i => c.text('kernel', i) === kernel)
   if (!a || !b || a === b || !rows.length) return null
-  const oa = orderedValues(a, rows), ob = orderedValues(b, rows), cells = new Map()
+  const oa = orderedValues(a, rows),
+    ob = orderedValues(b, rows),
+    cells = new Map()
   for (const i of rows) {
     const key = oa.places.get(a.at[i]) + ',' + ob.places.get(b.at[i])
     if (!cells.has(key)) cells.set(key, [])
@@ -79,17 +167,56 @@ function heatOption(c, kernel, a, b, median) {
   }
   const data = [...cells].map(([key, times]) => {
     times.sort((x, y) => x - y)
-    return key.split(',').map(Number).concat([median ? quantile(times, 0.5) : times[0], times.length])
+    return key
+      .split(',')
+      .map(Number)
+      .concat([median ? quantile(times, 0.5) : times[0], times.length])
   })
   const shown = data.map(d => d[2]).sort((x, y) => x - y)
-  const low = shown[0], high = Math.max(shown[shown.length - 1] > low * 4 ? Math.min(shown[shown.length - 1], low * 4) : shown[shown.length - 1], low * 1.0001)
+  const low = shown[0],
+    high = Math.max(
+      shown[shown.length - 1] > low * 4 ? Math.min(shown[shown.length - 1], low * 4) : shown[shown.length - 1],
+      low * 1.0001
+    )
   const few = data.length <= 90 && !narrow()
   return {
     grid: { left: 74, right: 20, top: 10, bottom: 84 },
-    tooltip: { formatter: p => esc(a.name + '=' + oa.names[p.value[0]]) + ', ' + esc(b.name + '=' + ob.names[p.value[1]]) + '<br>' + (median ? 'median ' : 'best ') + num(p.value[2], 5) + ' ms of ' + plural(p.value[3], 'trial') },
+    tooltip: {
+      formatter: p =>
+        esc(a.name + '=' + oa.names[p.value[0]]) +
+        ', ' +
+        esc(b.name + '=' + ob.names[p.value[1]]) +
+        '<br>' +
+        (median ? 'median ' : 'best ') +
+        num(p.value[2], 5) +
+        ' ms of ' +
+        plural(p.value[3], 'trial')
+    },
     xAxis: { type: 'category', data: oa.names, name: a.name, nameGap: 26, splitLine: { show: false } },
     yAxis: { type: 'category', data: ob.names, name: b.name, nameGap: 54, splitLine: { show: false } },
-    visualMap: { type: 'continuous', dimension: 2, min: low, max: high, orient: 'horizontal', left: 'center', bottom: 0, itemHeight: 120, itemWidth: 10, calculable: false, formatter: v => num(v, 4) + (v >= high && shown[shown.length - 1] > high ? ' ms or more' : ' ms'), text: [num(high, 4) + ' ms' + (shown[shown.length - 1] > high ? ' or more' : ''), num(low, 4) + ' ms'], textStyle: { color: cssVar('--ink2'), fontSize: 11 }, inRange: { color: cssVar('--ramp').split(',') } },
-    series: [{ type: 'heatmap', data, itemStyle: { borderColor: cssVar('--card'), borderWidth: 1 }, label: { show: few, fontSize: 10, formatter: p => num(p.value[2], 3) } }]
+    visualMap: {
+      type: 'continuous',
+      dimension: 2,
+      min: low,
+      max: high,
+      orient: 'horizontal',
+      left: 'center',
+      bottom: 0,
+      itemHeight: 120,
+      itemWidth: 10,
+      calculable: false,
+      formatter: v => num(v, 4) + (v >= high && shown[shown.length - 1] > high ? ' ms or more' : ' ms'),
+      text: [num(high, 4) + ' ms' + (shown[shown.length - 1] > high ? ' or more' : ''), num(low, 4) + ' ms'],
+      textStyle: { color: cssVar('--ink2'), fontSize: 11 },
+      inRange: { color: cssVar('--ramp').split(',') }
+    },
+    series: [
+      {
+        type: 'heatmap',
+        data,
+        itemStyle: { borderColor: cssVar('--card'), borderWidth: 1 },
+        label: { show: few, fontSize: 10, formatter: p => num(p.value[2], 3) }
+      }
+    ]
   }
 }

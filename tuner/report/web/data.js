@@ -6,22 +6,25 @@ const WHOLE = { i1: [Int8Array, -128], i2: [Int16Array, -32768], i4: [Int32Array
 
 function bytesOf(base64) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64)
-  const text = atob(base64), raw = new Uint8Array(text.length)
+  const text = atob(base64),
+    raw = new Uint8Array(text.length)
   for (let i = 0; i < text.length; i++) raw[i] = text.charCodeAt(i)
   return raw
 }
 
 /* A column, packed (tuner/report/pack.h) or a plain array, as doubles; null is NaN. */
 function numbers(list) {
-  if (Array.isArray(list)) return Float64Array.from(list, x => x === null ? NONE : Number(x))
+  if (Array.isArray(list)) return Float64Array.from(list, x => (x === null ? NONE : Number(x)))
   if (list.of) {
     const different = numbers(list.of)
-    return numbers({ as: list.as, n: list.n, data: list.data }).map(k => k >= 0 ? different[k] : NONE)
+    return numbers({ as: list.as, n: list.n, data: list.data }).map(k => (k >= 0 ? different[k] : NONE))
   }
   if (list.as === 'all') return new Float64Array(list.n).fill(list.data === null ? NONE : list.data)
   const raw = bytesOf(list.data)
   if (list.as === 'f8') return new Float64Array(raw.buffer)
-  const [type, none] = WHOLE[list.as], whole = new type(raw.buffer), out = new Float64Array(list.n)
+  const [type, none] = WHOLE[list.as],
+    whole = new type(raw.buffer),
+    out = new Float64Array(list.n)
   for (let i = 0; i < list.n; i++) out[i] = whole[i] === none ? NONE : whole[i]
   return out
 }
@@ -72,7 +75,8 @@ class Campaign {
       this.samplesFrom[k] = from
       from += at.samples[k]
       if (at.regime[k] === cold) this.coldOn[row] = at.device_position[k]
-      if (!this.energyMeasured && at.regime[k] === sustained && at.power_w[k] > 0) this.energy[row] = at.power_w[k] * at.median_ms[k]
+      if (!this.energyMeasured && at.regime[k] === sustained && at.power_w[k] > 0)
+        this.energy[row] = at.power_w[k] * at.median_ms[k]
     }
   }
 
@@ -89,9 +93,15 @@ class Campaign {
     return out
   }
 
-  text(key, i) { return this.raw.texts[key][this.col[key][i]] }
-  outcome(i) { return this.text('outcome', i) }
-  value(p, i) { return p.at[i] < 0 ? undefined : p.values[p.at[i]] }
+  text(key, i) {
+    return this.raw.texts[key][this.col[key][i]]
+  }
+  outcome(i) {
+    return this.text('outcome', i)
+  }
+  value(p, i) {
+    return p.at[i] < 0 ? undefined : p.values[p.at[i]]
+  }
   /* "BM=128 BN=64": the active ones of all parameters, or of those given. */
   configuration(i, parameters = this.parameters) {
     let out = ''
@@ -100,26 +110,47 @@ class Campaign {
   }
 
   /* The time that a trial is ranked by: the final's cold median where there is one. */
-  ms(i) { return this.col.cold_ms[i] > 0 ? this.col.cold_ms[i] : this.col.time_ms[i] }
+  ms(i) {
+    return this.col.cold_ms[i] > 0 ? this.col.cold_ms[i] : this.col.time_ms[i]
+  }
   /* As `lathe best`: cold against cold where both have it; of a campaign on several devices, on the same one. */
   speedup(i, baseline) {
-    const on = position => this.baselines.find(b => this.col.kernel[b] === this.col.kernel[baseline] && this.col.device_position[b] === position)
+    const on = position =>
+      this.baselines.find(
+        b => this.col.kernel[b] === this.col.kernel[baseline] && this.col.device_position[b] === position
+      )
     const many = this.baselines.some(b => this.col.device_position[b] > 0)
     const cold = this.col.cold_ms[many ? on(this.coldOn[i]) : baseline] / this.col.cold_ms[i]
     return cold > 0 ? cold : this.col.time_ms[many ? on(this.col.device_position[i]) : baseline] / this.col.time_ms[i]
   }
-  get firstBaseline() { const b = this.baselines.find(i => this.col.checked[i] === 1); return b === undefined ? -1 : b }
-  tflops(i) { return this.raw.flops / (this.ms(i) * 1e9) }
-  gbps(i) { return this.raw.bytes / (this.ms(i) * 1e6) }
-  get peakTflops() { return this.raw.target.peak_tflops_f32 }
-  get peakGbps() { return this.raw.target.peak_gbps }
-  get intensity() { return this.raw.flops / this.raw.bytes }
+  get firstBaseline() {
+    const b = this.baselines.find(i => this.col.checked[i] === 1)
+    return b === undefined ? -1 : b
+  }
+  tflops(i) {
+    return this.raw.flops / (this.ms(i) * 1e9)
+  }
+  gbps(i) {
+    return this.raw.bytes / (this.ms(i) * 1e6)
+  }
+  get peakTflops() {
+    return this.raw.target.peak_tflops_f32
+  }
+  get peakGbps() {
+    return this.raw.target.peak_gbps
+  }
+  get intensity() {
+    return this.raw.flops / this.raw.bytes
+  }
   /* TFLOP/s that the device allows at the problem's intensity; 0: not known */
   get ceiling() {
     return this.peakTflops > 0 && this.peakGbps > 0 && this.intensity > 0
-      ? Math.min(this.peakTflops, this.intensity * this.peakGbps / 1000) : 0
+      ? Math.min(this.peakTflops, (this.intensity * this.peakGbps) / 1000)
+      : 0
   }
-  memoryBound() { return this.intensity * this.peakGbps / 1000 < this.peakTflops }
+  memoryBound() {
+    return (this.intensity * this.peakGbps) / 1000 < this.peakTflops
+  }
 
   /* Rows at which the best time so far fell: those that may win, in the order proposed. */
   improvements() {
@@ -157,16 +188,27 @@ class Campaign {
     const out = []
     let least = Infinity
     for (const i of rows.filter(i => x(i) > 0 && y(i) >= 0).sort((a, b) => x(a) - x(b) || y(a) - y(b)))
-      if (y(i) < least) { least = y(i); out.push(i) }
+      if (y(i) < least) {
+        least = y(i)
+        out.push(i)
+      }
     return out
   }
 
-  sizeText() { return Object.entries(this.raw.size).map(([k, v]) => k + '=' + v).join(' ') }
-  name() { return '#' + this.raw.id + ' ' + this.raw.problem + ' ' + this.sizeText() }
+  sizeText() {
+    return Object.entries(this.raw.size)
+      .map(([k, v]) => k + '=' + v)
+      .join(' ')
+  }
+  name() {
+    return '#' + this.raw.id + ' ' + this.raw.problem + ' ' + this.sizeText()
+  }
 }
 
 function quantile(sorted, q) {
   if (!sorted.length) return NONE
-  const at = (sorted.length - 1) * q, low = Math.floor(at), high = Math.ceil(at)
+  const at = (sorted.length - 1) * q,
+    low = Math.floor(at),
+    high = Math.ceil(at)
   return sorted[low] + (sorted[high] - sorted[low]) * (at - low)
 }
