@@ -19,6 +19,13 @@ load helper
     [ "$(grep -c KIND=race best)" = 0 ]
 }
 
+@test "where the quickest is refused, the next best takes its place in the final" {
+    lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --delays yes --top 1 --db d.db >out 2>notes
+    grep -q "final: the next 1 take the place of those that are out" notes
+    run lathe query --db d.db --csv "SELECT configuration FROM trial_report WHERE final_rank = 1"
+    [ "${lines[1]}" = "KIND=right" ] || [ "${lines[1]}" = "KIND=refused" ]
+}
+
 @test "without delays it stays: the host device does not ask for them by itself" {
     lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --db d.db -q >out
     grep -q "KIND=race" out

@@ -97,15 +97,16 @@ is() {
     [[ "$errors" == *"is out: wrong"* ]]
     [[ "$errors" == *"nothing won: the final verified the best again, on fresh inputs, and refused all of them: trial "*" is wrong: "* ]]
     # so do the last lines on stdout, and nothing is recommended
-    grep -q "^ok  *2  refused by the final: y\[0\] got" <<<"$out"
+    grep -q "^ok  *6  refused by the final: y\[0\] got" <<<"$out"
     not grep -q "^rank" <<<"$out"
     [ "$(tail -1 <<<"$out")" = "next: lathe show 1 --db fresh.db" ]
     lathe show 1 --db fresh.db --json >shown
-    [ "$(json shown "(j ->> '$.reasons[0].outcome') || (j ->> '$.reasons[0].count')")" = ok2 ]
-    # what was in no final is shown as that, and not recommended either
+    [ "$(json shown "(j ->> '$.reasons[0].outcome') || (j ->> '$.reasons[0].count')")" = ok6 ]
+    # the next best took the places of those refused, three times; what was in no final is shown as that, and not recommended either
     split lathe tune "$TREE/test/specs/fresh.lua" --device host --strategy exhaustive --seed 2 --db one.db --top 1
     [ "$status" = 1 ]
-    [[ "$errors" == *"verified the best one again, on fresh inputs, and refused it: trial "* ]]
+    [ "$(grep -c "final: the next 1 take the place of those that are out" <<<"$errors")" = 3 ]
+    [[ "$errors" == *"verified the best again, on fresh inputs, and refused all of them: trial "* ]]
     [[ "$out" == *"no winner; these are right in their trials, and were in no final:"* ]]
     [ "$(tail -1 <<<"$out")" = "next: lathe show 1 --db one.db" ]
     fails 1 "no verified configuration" lathe best --db fresh.db

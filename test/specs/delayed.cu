@@ -21,5 +21,9 @@ extern "C" __global__ void twice(const float *x, float *y, int n)
 extern "C" __global__ void scale(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = FACTOR * x[i];
+    float v = i < n ? FACTOR * x[i] : 0.0f;
+#if defined(LATHE_KIND) && LATHE_KIND != LATHE_KIND_race
+    for (volatile int k = 0; k < 500; k = k + 1) { }        // a race is often the quicker
+#endif
+    if (i < n) y[i] = v;
 }

@@ -9,7 +9,7 @@ return problem {
   },
   tolerance = { atol = 1e-6, rtol = 1e-6 },
   kernels = {
-    { "sometimes", source = "fresh.cu", params = { { "BLOCK", { 32, 64 } } },
+    { "sometimes", source = "fresh.cu", params = { { "BLOCK", { 32, 64, 96, 128, 160, 192 } } },
       steps = { launch { "sometimes", grid = "ceil_div(N, BLOCK)", block = "BLOCK", args = { "x", "y", "N" } } } },
   },
 }

@@ -40,7 +40,7 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
     return o;
 }
 
-/* The baselines, each once, and the leaders. *nbaselines: how many of the first. mem_free them. */
+/* The baselines, each once, and the leaders, those in reserve too. *nbaselines: how many of the first. mem_free them. */
 static struct entry *entries_new(struct campaign *c, int *nbaselines, int *n)
 {
     struct entry *list = mem_zalloc((size_t)(c->nmeasured_baselines + c->nleaders) + 1, sizeof *list);
@@ -178,12 +178,14 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     struct entry *entries = entries_new(c, &nb, &n);
     struct setup_answer answer;
     status s = devices_prepare(c, NULL, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
-    for (int i = 0; i < n && !s; i++) s = final_entry_open(c, &entries[i], e);
-    if (!s) s = final_verify_all(c, entries, n, e);
-    if (!s) s = measure_all(c, entries, n, REGIME_COLD, rounds(c), e);
+    for (int i = 0; i < nb && !s; i++) s = final_entry_open(c, &entries[i], e);
+    int tried = 0;
+    if (!s) s = final_verify(c, entries + nb, n - nb, &tried, e);
+    int in = nb + tried;
+    if (!s) s = measure_all(c, entries, in, REGIME_COLD, rounds(c), e);
     if (!s && (campaign_on_gpu(c) || c->request->objective == OBJECTIVE_ENERGY))
-        s = measure_all(c, entries, n, REGIME_SUSTAINED, rounds(c), e);
-    if (!s && !c->interrupted) s = rank_all(c, entries, n, nb, winner, e);
+        s = measure_all(c, entries, in, REGIME_SUSTAINED, rounds(c), e);
+    if (!s && !c->interrupted) s = rank_all(c, entries, in, nb, winner, e);
     for (int i = 0; i < n; i++) final_entry_close(c, &entries[i]);
     mem_free(entries);
     return s == LATHE_INTERRUPTED ? LATHE_OK : s;

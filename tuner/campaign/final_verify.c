@@ -86,18 +86,36 @@ static status verify_delayed(struct campaign *c, struct entry *x, struct err *e)
     return s;
 }
 
-static bool stays(const struct entry *x) { return !x->leader->baseline && !x->leader->refused; }
+static bool stays(const struct entry *x) { return !x->leader->refused; }
 
-status final_verify_all(struct campaign *c, struct entry *entries, int n, struct err *e)
+static status verify_some(struct campaign *c, struct entry *list, int n, struct err *e)
 {
     status s = LATHE_OK;
     for (int i = 0; i < n && !s; i++)
-        if (stays(&entries[i]) && !final_interrupted(c)) s = verify_entry(c, &entries[i], e);
+        if (stays(&list[i]) && !final_interrupted(c)) s = verify_entry(c, &list[i], e);
     if (s || !delays_wanted(c)) return s;
     for (int i = 0; i < n && !s; i++)
-        if (stays(&entries[i])) s = add_delayed(c, &entries[i], e);
+        if (stays(&list[i])) s = add_delayed(c, &list[i], e);
     if (!s) s = delays_wait(c, e);
     for (int i = 0; i < n && !s; i++)
-        if (stays(&entries[i]) && !final_interrupted(c)) s = verify_delayed(c, &entries[i], e);
+        if (stays(&list[i]) && !final_interrupted(c)) s = verify_delayed(c, &list[i], e);
+    return s;
+}
+
+status final_verify(struct campaign *c, struct entry *list, int n, int *tried, struct err *e)
+{
+    status s = LATHE_OK;
+    int standing = 0;
+    *tried = 0;
+    while (!s && standing < c->request->top && *tried < n && !final_interrupted(c)) {
+        int from = *tried, more = c->request->top - standing;
+        if (more > n - from) more = n - from;
+        if (from)
+            campaign_note(c, "final: the next %d take the place%s of those that are out", more, more > 1 ? "s" : "");
+        *tried += more;
+        for (int i = from; i < *tried && !s; i++) s = final_entry_open(c, &list[i], e);
+        if (!s) s = verify_some(c, list + from, more, e);
+        for (int i = from; i < *tried; i++) standing += stays(&list[i]);
+    }
     return s;
 }

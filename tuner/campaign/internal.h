@@ -100,7 +100,7 @@ struct campaign {
     struct memo memo;
     struct known *known;
     int64_t nknown, cap_known;
-    struct leader *leaders;     /* best first, at most request->top */
+    struct leader *leaders;     /* best first, at most campaign_most_leaders */
     int nleaders;
     char *refusal;              /* why the final refused the first of them that it did; NULL: none */
     struct leader *measured_baselines;
@@ -110,6 +110,13 @@ struct campaign {
     bool interrupted;
     struct err err;
 };
+
+/* Those of the final, and in reserve as many again and again, should it refuse some. */
+static inline int campaign_most_leaders(const struct campaign_request *r)
+{
+    enum { RESERVES = 3 };
+    return r->top > 0 ? (1 + RESERVES) * r->top : 1;
+}
 
 /* replay_campaign.c: a campaign whose request has a recording. */
 status campaign_replay(const struct campaign_request *r, struct campaign_summary *out, struct err *e);

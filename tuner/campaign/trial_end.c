@@ -72,7 +72,7 @@ static void keep_leader(struct campaign *c, struct trial *t)
     }
     int at = c->nleaders;
     while (at > 0 && c->leaders[at - 1].value > value) at--;
-    int most = c->request->top > 0 ? c->request->top : 1;
+    int most = campaign_most_leaders(c->request);
     if (at >= most) return;
     if (c->nleaders == most) leader_free(&c->leaders[--c->nleaders]);
     memmove(&c->leaders[at + 1], &c->leaders[at], (size_t)(c->nleaders - at) * sizeof *c->leaders);
