@@ -90,6 +90,48 @@ kill_compiling() {
     leaves_nothing
 }
 
+# own_cache: a cache with the images that every campaign of hold.lua needs; drop_images: those of kernels go
+own_cache() {
+    export LATHE_CACHE="$PWD/cache"
+    order final
+    begin
+    ends
+    ls cache >before                        # the verifier's and the reference's among them
+    rm p.db*
+}
+drop_images() { (cd cache && ls | grep -vxF -f ../before | xargs rm); }
+images() { [ "$(ls cache/*.image | wc -l)" -ge "$1" ]; }
+
+@test "another lathe makes room in the cache: what a campaign goes on needing is not the first to go" {
+    export LATHE_CACHE="$PWD/cache"
+    order never device never
+    begin
+    until_true 60 test -e held
+    truncate -s 1M cache/0.image            # used after the first trial, and before the one on the device
+    touch -d "$(sql "SELECT ended FROM trial WHERE number = 1")" cache/0.image
+    LATHE_CACHE_SIZE=1 lathe check "$TREE/test/specs/hold.lua" --target host --kernel hold --sample 1 -q
+    [ ! -e cache/0.image ]
+    kill -KILL $(worker device)
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok crash ok" ]
+}
+
+@test "an image that is gone when its trial's turn comes is made again" {
+    own_cache
+    compiler "until [ -e go ]; do sleep 0.05; done"
+    order "device compile"
+    begin
+    until_true 60 test -e held
+    touch go
+    until_true 60 images $(($(wc -l <before) + 2))
+    drop_images
+    kill -KILL $(worker device)
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "crash ok" ]
+}
+
 @test "a time limit ends a kernel that waits, and what compiles goes on meanwhile" {
     order "device never"
     begin --time-limit 1
@@ -177,19 +219,14 @@ finals() {
 }
 
 @test "an interrupt while a finalist is compiled again, whose image is not there any more" {
-    export LATHE_CACHE="$PWD/cache"
-    order final
-    begin
-    ends
-    ls cache >before                        # the verifier's and the reference's among them
-    rm p.db*
+    own_cache
     order never device
     begin --top 1
     until_true 60 test -e held
     sed 's/ -DLATHE_HOLD=2 / -DLATHE_HOLD=0 /' c++ >waits
     chmod +x waits
     mv waits c++
-    (cd cache && ls | grep -vxF -f ../before | xargs rm)
+    drop_images
     kill -KILL $(worker device)
     until_true 60 test -e compiling
     all="$(descendants "$pid")"

@@ -80,8 +80,10 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
         t->state = TRIAL_READY;
         return;
     }
-    /* A cached image that does not load may be damaged: it is made again, once. */
-    if (r->outcome == OUTCOME_launch && t->compile_cached && !t->retried && !strncmp(r->reason, "loading ", 8)) {
+    /* A cached image that does not load may be damaged, or another lathe has made room meanwhile: it is made again,
+     * once. */
+    bool remake = !t->retried && t->evaluation.image && (t->compile_cached || !file_exists(t->evaluation.image));
+    if (r->outcome == OUTCOME_launch && remake && !strncmp(r->reason, "loading ", 8)) {
         t->retried = true;
         unlink(t->evaluation.image);
         mem_free(t->evaluation.image);

@@ -107,6 +107,11 @@ void cache_seal(const char *path)
     fclose(f);
 }
 
+void cache_use(const char *path)
+{
+    if (path) utimensat(AT_FDCWD, path, NULL, 0);
+}
+
 bool cache_has(const char *path)
 {
     char *data, seal[SEAL_BYTES + 1];
@@ -119,7 +124,7 @@ bool cache_has(const char *path)
         whole = !memcmp(data + len - SEAL_BYTES, seal, SEAL_BYTES);
     }
     mem_free(data);
-    if (whole) utimensat(AT_FDCWD, path, NULL, 0);
+    if (whole) cache_use(path);
     return whole;
 }
 

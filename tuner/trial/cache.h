@@ -18,6 +18,9 @@ void cache_key(const char *source, char *const *defines, int ndefines, const cha
 char *cache_path(const char *dir, const char *key); /* mem_free */
 void cache_seal(const char *path);                  /* the image just compiled; a failure leaves it unsealed */
 bool cache_has(const char *path);                   /* sealed and whole; marks it as used now */
+void cache_use(const char *path);                   /* marks it as used now; NULL: nothing */
+/* Brings the cache down to its size limit: what was not used for longest goes, also if another process has a campaign
+ * that needs it. */
 void cache_trim(const char *dir);
 
 #endif

@@ -7,6 +7,7 @@
  * means that the worker holds `setup`, and unless `stale` with `inputs` of `seed`. */
 #include "trial/executor.h"
 #include "base/mem.h"
+#include "trial/cache.h"
 #include <math.h>
 #include <string.h>
 
@@ -290,12 +291,21 @@ status executor_wait(struct executor *x, bool (*stop)(void *ctx), void *ctx, str
 const struct target *executor_target(const struct executor *x) { return &x->target; }
 const struct setup_answer *executor_answer(const struct executor *x) { return &x->answer; }
 
+/* A worker that takes the place of one that died needs the set-up's images again, a final those of leaders. */
+static void use_images(const struct executor *x, const struct evaluation *v)
+{
+    if (x->setup) cache_use(x->setup->support_image);
+    if (x->setup) cache_use(x->setup->reference_image);
+    cache_use(v->image);
+}
+
 void executor_evaluate(struct executor *x, const struct evaluation *v, double seconds, executor_done done, void *ctx)
 {
     x->done = done;
     x->ctx = ctx;
     x->seconds = seconds;
     x->evaluation = evaluation_to_json(v);
+    use_images(x, v);
     climb(x);
 }
 
