@@ -21,6 +21,10 @@ ask() {
         WHERE event <> 'incumbent'
         AND event NOT IN ('trial_compiled', 'note') GROUP BY event)")" = \
             "campaign_ended1 campaign_started1 final3 trial_ended22 trial_proposed22" ]
+    # whose line it is: of the campaign, but for what is said before that has a number
+    [ "$(ask lines "SELECT group_concat(DISTINCT j ->> 'campaign') FROM e WHERE event <> 'campaign_ended'")" = 1 ]
+    [ "$(ask lines "SELECT count(*) FROM e WHERE j ->> 'campaign' IS NULL
+        AND event NOT IN ('campaign_ended', 'note')")" = 0 ]
     # in order, and what did not compile says nothing of an image
     [ "$(ask lines "SELECT count(*) FROM e p JOIN e d ON d.event = 'trial_ended' AND d.j ->> 'number' = p.j ->> 'number'
         WHERE p.event = 'trial_proposed' AND p.n < d.n AND p.j ->> 'text' = d.j ->> 'text'")" = 22 ]

@@ -18,14 +18,6 @@ static status write_line(const json_t *j, struct err *e)
     return out_buffer(&b, e);
 }
 
-static json_t *line(const char *event, const struct campaign_event *ev)
-{
-    json_t *j = json_object();
-    json_object_set_new(j, "event", json_string(event));
-    json_object_set_new(j, "seconds", number(ev->progress->seconds));
-    return j;
-}
-
 static void set(json_t *j, const char *key, json_t *value)
 {
     json_object_set_new(j, key, value);
@@ -36,6 +28,15 @@ static json_t *id_or_null(int64_t id)
     return id ? json_integer(id) : json_null();
 }
 
+static json_t *line(const char *event, const struct campaign_event *ev)
+{
+    json_t *j = json_object();
+    set(j, "event", json_string(event));
+    set(j, "campaign", id_or_null(ev->campaign));
+    set(j, "seconds", number(ev->progress->seconds));
+    return j;
+}
+
 static void set_started(json_t *j, const struct tune_events *t, const struct campaign_event *ev)
 {
     const struct campaign_request *r = t->request;
@@ -43,7 +44,6 @@ static void set_started(json_t *j, const struct tune_events *t, const struct cam
     json_t *size = json_object();
     for (int i = 0; i < r->problem->ndims; i++)
         set(size, r->problem->dims[i].name, json_integer(r->problem->dims[i].value));
-    set(j, "campaign", id_or_null(ev->campaign));
     set(j, "problem", record_string(r->problem->name));
     set(j, "size", size);
     set(j, "device", record_string(p->device ? p->device : ""));
