@@ -39,7 +39,9 @@ static int on_busy(void *ctx, int calls)
     if (!calls)
         c->busy_since = now;
     double left = c->busy_since + c->busy_seconds - now;
-    if (left <= 0 || (c->stop && c->stop()))
+    if (left > 0 && c->stop && c->stop())
+        left = fmin(left, c->busy_since + SQL_STOP_SECONDS - now);
+    if (left <= 0)
         return 0;
     pause = pause > LONGEST ? LONGEST : pause;
     clock_sleep(pause < left ? pause : left);

@@ -17,13 +17,14 @@ enum {
     /* So many of a campaign and kernel, the best, are never marked as trial.behind. A file's marks are made by it, so
      * it changes with the schema only (schema_5.sql has it too). */
     STORE_LEADERS = 64,
+    SQL_STOP_SECONDS = 2,               /* for a lock, when whoever waits is asked to stop */
 };
 
 struct sql {
     sqlite3 *db;
     char *path;                         /* as the user gave it, for messages */
     double busy_seconds;                /* how long a lock is waited for */
-    bool (*stop)(void);                 /* true: not any longer; NULL: nobody is asked */
+    bool (*stop)(void);                 /* true: no longer than SQL_STOP_SECONDS; NULL: nobody is asked */
     double busy_since;                  /* clock_seconds() when the present wait began */
 };
 

@@ -18,7 +18,8 @@ struct store;
 /* Creates the file and schema if absent, migrates an older one. LATHE_STORE: not a SQLite file, not a lathe database,
  * of a newer schema (says which version wrote it), read-only, directory missing, locked for more than busy_seconds. */
 status store_open(const char *path, double busy_seconds, struct store **out, struct err *e);
-/* How long a lock is waited for from now on; stop (may be NULL) is asked meanwhile, and true ends the wait. */
+/* How long a lock is waited for from now on; stop (may be NULL) is asked meanwhile, and true makes that two seconds at
+ * most: another campaign's lock is shorter, and is no reason to lose what was measured last. */
 void store_patience(struct store *s, double seconds, bool (*stop)(void));
 void store_close(struct store *s);
 

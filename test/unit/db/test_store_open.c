@@ -116,6 +116,47 @@ static void test_locked(void **state)
     store_close(s);
 }
 
+static bool stopped(void)
+{
+    return true;
+}
+
+/* Who is to end waits for another campaign's lock all the same, and not long for one that stays. */
+static void test_stopped(void **state)
+{
+    const char *path = in_folder("stopped.db");
+    struct store *s = open_store(path);
+    int64_t campaign = begin_campaign(s), id = 0;
+    int ready[2], ended;
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        sqlite3 *other;
+        int bad = sqlite3_open(path, &other) || sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL) ||
+                  write(ready[1], "x", 1) != 1;
+        clock_sleep(0.3);
+        _exit(bad || sqlite3_exec(other, "COMMIT", NULL, NULL, NULL));
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    store_patience(s, 60, stopped);
+    put_trial(s, problem, &target, campaign, 1, TILE, NULL, 1);
+    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_int_equal(ended, 0);
+    close(ready[0]);
+    close(ready[1]);
+    sqlite3 *other;
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    double began = clock_seconds();
+    assert_fails(LATHE_STORE, "another process holds",
+                 begin_trial(s, problem, &target, campaign, 2, TILE, NULL, &id, e));
+    assert_true(clock_seconds() - began < 30);
+    sqlite3_close(other);
+    store_close(s);
+}
+
 /* Runs `check` in a child that may not write where it does not own: root may write everywhere. */
 static void as_nobody(int (*check)(const char *path), const char *path)
 {
@@ -318,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_newer_schema),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_locked),
+        cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_permissions),
         cmocka_unit_test(test_killed_writer),
         cmocka_unit_test(test_two_writers),
