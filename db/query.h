@@ -115,6 +115,7 @@ struct query_earlier {
     int campaigns;                      /* at most that many: the newest that have any */
     int top;                            /* at most that many of each campaign and kernel */
     bool replayed;                      /* of campaigns that were replays too */
+    int64_t before;                     /* of campaigns with a smaller id alone; 0: of all */
 };
 /* An array, newest campaign first, then in the order of `kernels`, then best first: campaign, problem, size {dim: n},
  * device, kernel, configuration {name: value}, score_ms (what query_best ranks by). */

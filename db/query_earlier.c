@@ -9,7 +9,8 @@
 
 static const char CAMPAIGNS[] = "SELECT c.id, p.name, d.name, c.kernels FROM campaign c "
                                 "JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
-                                "WHERE " QUERY_MEASURED " OR ?1 AND d.kind = 'replay' ORDER BY c.id DESC";
+                                "WHERE (" QUERY_MEASURED " OR ?1 AND d.kind = 'replay') AND (?2 = 0 OR c.id < ?2) "
+                                "ORDER BY c.id DESC";
 /* The index, and the condition that it needs. */
 static const char TRIALS[] = "SELECT t.id, t.score_ms FROM trial t%s WHERE t.campaign_id = ?1 AND t.kernel = ?2 AND %s "
                              "ORDER BY " QUERY_BY_SCORE " LIMIT ?3";
@@ -75,7 +76,7 @@ static status earlier_body(struct query *q, const void *args, json_t **out, stru
         s = sql_prepare(&q->sql, text, &trials, e);
     mem_free(text);
     if (!s)
-        s = sql_bind(&q->sql, campaigns, SQL_VALUES(sql_int(wanted->replayed)), e);
+        s = sql_bind(&q->sql, campaigns, SQL_VALUES(sql_int(wanted->replayed), sql_int(wanted->before)), e);
     for (int n = 0; !s && n < wanted->campaigns && !(s = query_step(q, campaigns, &row, e)) && row;) {
         size_t before = json_array_size(list);
         s = add_campaign(q, campaigns, trials, wanted, list, e);

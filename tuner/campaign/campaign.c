@@ -29,8 +29,8 @@ static status open_strategy(struct campaign *c, struct err *e)
     char *unread = NULL;
     if (!s) strategy_set_parallel(c->strategy, TRIALS_AT_ONCE * c->ndevices);
     if (!s)
-        s = earlier_inform(r->db, r->resumed ? resumption_earlier(r->resumed) : NULL, c->problem, &c->target, spaces,
-                           c->nentrants, c->strategy, &c->earlier, &unread, e);
+        s = earlier_inform(r->db, r->told_before, r->resumed ? resumption_earlier(r->resumed) : NULL, c->problem,
+                           &c->target, spaces, c->nentrants, c->strategy, &c->earlier, &unread, e);
     if (unread) campaign_note(c, "%s", unread);
     mem_free(unread);
     mem_free(spaces);
@@ -258,7 +258,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     campaign_clear_interrupt();
     *out = (struct campaign_summary){0};
     if (r->recording) return campaign_replay(r, out, e);
-    if (own.compile_workers < 1) own.compile_workers = campaign_default_workers();
+    if (own.compile_workers < 1) own.compile_workers = campaign_compilers();
     struct campaign *c = mem_zalloc(1, sizeof *c);
     c->request = &own;
     c->problem = r->problem;

@@ -58,6 +58,8 @@ enum { CAMPAIGN_MOST_DEVICES = 64 };
 struct device_kinds {
     int count;                      /* 0: all are of one kind, or were not looked at */
     char *lists[CAMPAIGN_MOST_DEVICES];     /* the handles of each, with commas: the --device of its campaign; owned */
+    int devices[CAMPAIGN_MOST_DEVICES];     /* how many each has */
+    int here[CAMPAIGN_MOST_DEVICES];        /* and those of them that are this machine's */
 };
 void device_kinds_free(struct device_kinds *k);
 
@@ -80,7 +82,11 @@ struct campaign_request {
     uint64_t seed;
     enum inputs inputs;             /* what verification and timing run on; its tolerance is the problem's */
     const char *db;                 /* path; a replay's may be NULL: nothing is stored */
-    int compile_workers;            /* 0: one a core, less one */
+    int compile_workers;            /* 0: campaign_compilers() */
+    int compilers_beside;           /* that other campaigns of the same command have at the same time: memory is shared
+                                       with them */
+    int devices_beside;             /* likewise, of this machine: compilers keep off their cores too */
+    int64_t told_before;            /* the strategy is told of earlier campaigns with a smaller id alone; 0: of all */
     double compile_seconds;         /* that one compile may take; 0: 120 */
     int64_t compile_memory;         /* bytes that each process of a compiler may allocate; 0: its share */
     double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */
@@ -114,6 +120,9 @@ struct campaign_summary {
 /* Returns LATHE_OK (also when interrupted by the user: summary->interrupted), LATHE_NOTHING when no configuration was
  * valid, or what failed. Everything measured up to then is in the store. */
 status campaign_run(const struct campaign_request *r, struct campaign_summary *out, struct err *e);
+
+/* Compilers that a campaign has unless told otherwise: one a core, less one. */
+int campaign_compilers(void);
 
 /* Asks the running campaign to end cleanly. Async-signal-safe. */
 void campaign_interrupt(void);

@@ -128,6 +128,8 @@ static void sort_by_kind(const struct campaign *c, struct device_kinds *k)
         while (kind < k->count && unlike(first[kind], &d->target)) kind++;
         if (kind == k->count) first[k->count++] = &d->target;
         sb_addf(&lists[kind], "%s%s", lists[kind].len ? "," : "", d->handle);
+        k->devices[kind]++;
+        k->here[kind] += !d->remote;
     }
     for (int i = 0; i < k->count; i++) k->lists[i] = sb_take(&lists[i]);
 }

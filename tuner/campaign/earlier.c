@@ -99,7 +99,8 @@ static int read_rows(const json_t *rows, struct space *const *spaces, int nspace
     return n;
 }
 
-static status ask(const char *db, bool replayed, struct space *const *spaces, int nspaces, json_t **rows, struct err *e)
+static status ask(const char *db, int64_t before, bool replayed, struct space *const *spaces, int nspaces,
+                  json_t **rows, struct err *e)
 {
     struct query *q;
     status s = query_open(db, &q, e);
@@ -108,20 +109,20 @@ static status ask(const char *db, bool replayed, struct space *const *spaces, in
     const char **kernels = mem_zalloc((size_t)nspaces + 1, sizeof *kernels);
     for (int i = 0; i < nspaces; i++)
         kernels[i] = space_kernel(spaces[i])->name;
-    s = query_earlier(q, &(struct query_earlier){kernels, nspaces, CAMPAIGNS, BEST, replayed}, rows, e);
+    s = query_earlier(q, &(struct query_earlier){kernels, nspaces, CAMPAIGNS, BEST, replayed, before}, rows, e);
     mem_free(kernels);
     query_close(q);
     return s;
 }
 
-status earlier_inform(const char *db, const json_t *recorded, const struct problem *p, const struct target *t,
-                      struct space *const *spaces, int nspaces, struct strategy *strategy, json_t **told, char **unread,
-                      struct err *e)
+status earlier_inform(const char *db, int64_t before, const json_t *recorded, const struct problem *p,
+                      const struct target *t, struct space *const *spaces, int nspaces, struct strategy *strategy,
+                      json_t **told, char **unread, struct err *e)
 {
     json_t *rows = json_incref((json_t *)recorded);
     struct err why = {0};
     *unread = NULL;
-    if (!recorded && db && ask(db, !strcmp(t->device, "replay"), spaces, nspaces, &rows, &why))
+    if (!recorded && db && ask(db, before, !strcmp(t->device, "replay"), spaces, nspaces, &rows, &why))
         *unread = mem_printf("what earlier campaigns found cannot be read: %s", why.text);
     struct earlier *list = mem_zalloc(json_array_size(rows) + 1, sizeof *list);
     int n = read_rows(rows, spaces, nspaces, list);

@@ -13,11 +13,11 @@ bool earlier_match(const struct space *s, const json_t *configuration, config_ch
 
 /* Before the first ask: the strategy over `spaces` is told where it is, and of each kernel of the same name the best
  * that campaigns in the database found: nothing where db is NULL, nothing that was imported, and only for a replay what
- * was replayed. recorded: what it was told when the campaign began, which is being resumed; NULL: the database is
- * asked. *told: what it is told now, a new reference. A database that cannot be read is no failure: *unread then says
- * so (mem_free it), else it is NULL. Fails as strategy_inform. */
-status earlier_inform(const char *db, const json_t *recorded, const struct problem *p, const struct target *t,
-                      struct space *const *spaces, int nspaces, struct strategy *strategy, json_t **told, char **unread,
-                      struct err *e);
+ * was replayed. before: of campaigns with a smaller id alone; 0: of all. recorded: what it was told when the campaign
+ * began, which is being resumed; NULL: the database is asked. *told: what it is told now, a new reference. A database
+ * that cannot be read is no failure: *unread then says so (mem_free it), else it is NULL. Fails as strategy_inform. */
+status earlier_inform(const char *db, int64_t before, const json_t *recorded, const struct problem *p,
+                      const struct target *t, struct space *const *spaces, int nspaces, struct strategy *strategy,
+                      json_t **told, char **unread, struct err *e);
 
 #endif

@@ -138,7 +138,6 @@ static inline bool campaign_on_gpu(const struct campaign *c)
  * closed also where opening failed. */
 status campaign_open_workers(struct campaign *c, struct err *e);
 void campaign_close_workers(struct campaign *c);
-int campaign_default_workers(void);         /* compilers: a core each, less one */
 
 /* devices.c. request->device: "cuda:0,cuda:1", "cuda:all", "host,host", "mpi:all"; NULL: those of all ranks, else
  * dev_default(). Opens all (blocking).

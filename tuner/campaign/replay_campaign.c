@@ -134,8 +134,8 @@ static status inform_strategy(struct replayed *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
     char *unread;
-    status s = earlier_inform(r->db, r->resumed ? resumption_earlier(r->resumed) : NULL, r->problem, &c->target,
-                              &c->space, 1, c->strategy, &c->earlier, &unread, e);
+    status s = earlier_inform(r->db, r->told_before, r->resumed ? resumption_earlier(r->resumed) : NULL, r->problem,
+                              &c->target, &c->space, 1, c->strategy, &c->earlier, &unread, e);
     if (unread)
         note(c, unread);
     mem_free(unread);

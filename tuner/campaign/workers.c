@@ -34,7 +34,7 @@ static status check_memory(const struct campaign *c, struct err *e)
     return e->code;
 }
 
-int campaign_default_workers(void)
+int campaign_compilers(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores > 2 ? (int)cores - 1 : 1;
@@ -58,10 +58,11 @@ status campaign_open_workers(struct campaign *c, struct err *e)
     c->loop_open = true;
     status s = devices_open(c, e);
     if (s) return s;
-    int workers = r->compile_workers > 0 ? r->compile_workers : campaign_default_workers();
-    struct compile_limits limits = {.cores_kept = devices_here(c),
+    int workers = r->compile_workers > 0 ? r->compile_workers : campaign_compilers();
+    struct compile_limits limits = {.cores_kept = devices_here(c) + r->devices_beside,
                                     .seconds = r->compile_seconds > 0 ? r->compile_seconds : COMPILE_SECONDS,
-                                    .memory = r->compile_memory > 0 ? r->compile_memory : memory_share(workers)};
+                                    .memory = r->compile_memory > 0 ? r->compile_memory
+                                                                    : memory_share(workers + r->compilers_beside)};
     c->progress.devices = c->ndevices;
     s = compile_farm_open(&c->loop, r->self, workers, c->target.arch, r->sanitize, limits, &c->farm, e);
     if (s) return s;

@@ -1,18 +1,14 @@
-/* cmd_tune.c: `lathe tune`: runs a campaign, shows it going, and reports what it found.
- *
- * From the campaign's start to its end signals are caught (signals.h). Nothing is lost by the second one: every trial
- * told of is in the database. */
+/* cmd_tune.c: `lathe tune`: what was asked for becomes the request of a campaign, which tune/tune_run.c runs and
+ * reports, or of one for each kind of device (tune/tune_kinds.c). */
 #include "cli/args/parse_inputs.h"
 #include "cli/args/select.h"
 #include "cli/cli.h"
 #include "cli/output/report.h"
-#include "cli/progress/signals.h"
 #include "cli/tune/tune_args.h"
-#include "cli/tune/tune_events.h"
+#include "cli/tune/tune_kinds.h"
 #include "cli/tune/tune_replay.h"
-#include "cli/tune/tune_report.h"
 #include "cli/tune/tune_resume.h"
-#include "console/output.h"
+#include "cli/tune/tune_run.h"
 #include <string.h>
 
 static bool is_stored(const struct tune_args *args)
@@ -20,31 +16,13 @@ static bool is_stored(const struct tune_args *args)
     return strcmp(args->db, "none") != 0;
 }
 
-static status run_campaign(const struct cli *cli, const struct tune_args *args, const struct campaign_request *request,
-                           struct campaign_summary *summary, struct err *e)
-{
-    struct tune_events events;
-    struct campaign_request r = *request;
-    tune_events_init(&events, &r, args->quiet, args->json);
-    r.every_trial = args->json;
-    r.self = cli->self;
-    r.version = cli->version;
-    r.command_line = cli->command_line;
-    r.on_event = tune_event;
-    r.ctx = &events;
-    struct signals_before before;
-    signals_catch(&before);
-    status s = campaign_run(&r, summary, e);
-    signals_restore(&before);
-    struct err unwritten = {0};
-    status written = tune_events_end(&events, &unwritten);
-    return s ? s : written ? (*e = unwritten, written) : LATHE_OK;
-}
-
-static struct campaign_request make_request(const struct tune_args *args, struct problem *p, enum inputs inputs,
-                                            const struct replay_input *replay)
+static struct campaign_request make_request(const struct cli *cli, const struct tune_args *args, struct problem *p,
+                                            enum inputs inputs, const struct replay_input *replay)
 {
     return (struct campaign_request){
+        .self = cli->self,
+        .version = cli->version,
+        .command_line = cli->command_line,
         .problem = p,
         .kernels = (const char *const *)args->kernels.items,
         .nkernels = args->kernels.count,
@@ -76,68 +54,6 @@ static struct campaign_request make_request(const struct tune_args *args, struct
     };
 }
 
-/* What is known of a campaign that did not simply succeed is told with its failure. */
-static status conclude(const struct tune_args *args, bool of_kinds, status s, const struct campaign_summary *summary,
-                       struct err *e)
-{
-    long long id = (long long)summary->id;
-    if (id <= 0)
-        return s;
-    if (s == LATHE_OK || s == LATHE_NOTHING) {
-        struct err failure = {0};
-        struct tune_reported r = {args->db, args->top, args->json, args->csv, s == LATHE_NOTHING, of_kinds};
-        status reported = tune_report(&r, summary->id, &failure);
-        if (reported != LATHE_OK) {
-            *e = failure;
-            return reported;
-        }
-        if (summary->interrupted)
-            return err_set(e, LATHE_INTERRUPTED,
-                           "interrupted; what was measured is campaign %lld of %s\n`lathe tune --resume %lld --db %s` "
-                           "goes on with it",
-                           id, args->db, id, args->db);
-        return s;
-    }
-    struct err failure = *e, unwritten = {0};
-    if (args->json)
-        tune_events_failure(summary->id, &failure, &unwritten);
-    return err_set(e, s, "%.1500s\n%s: campaign %lld of %.300s", failure.text,
-                   summary->measured ? "what was measured is kept" : "nothing was measured before that", id, args->db);
-}
-
-/* Devices of unlike kinds: a campaign of each, one after the other, since a kind's compilers and launches would be in
- * the way of another's. An interruption ends the one that runs, and those behind it are not begun. The first failure
- * is the command's; the kinds after it have their campaigns all the same. */
-static status tune_kinds(const struct cli *cli, const struct tune_args *args, const struct campaign_request *request,
-                         const struct device_kinds *kinds, struct err *e)
-{
-    int64_t ids[CAMPAIGN_MOST_DEVICES] = {0};
-    status first = LATHE_OK;
-    bool interrupted = false;
-    for (int i = 0; i < kinds->count && !interrupted; i++) {
-        struct campaign_request r = *request;
-        struct campaign_summary summary = {0};
-        struct err own = {0};
-        r.device = kinds->lists[i];
-        r.kinds = NULL;
-        if (!args->quiet && !args->json)
-            fprintf(stderr, "%skind %d of %d: --device %s\n", i ? "\n" : "", i + 1, kinds->count, kinds->lists[i]);
-        status s = conclude(args, true, run_campaign(cli, args, &r, &summary, &own), &summary, &own);
-        ids[i] = summary.id;
-        interrupted = summary.interrupted;
-        if (s != LATHE_OK && first == LATHE_OK) {
-            first = s;
-            *e = own;
-            if (i + 1 < kinds->count || i)
-                err_prefix(e, "--device %.200s", kinds->lists[i]);
-        }
-    }
-    struct tune_reported r = {args->db, args->top, args->json, args->csv, false, true};
-    struct err own = {0};
-    status told = tune_report_kinds(&r, kinds, ids, &own);
-    return first ? first : told ? (*e = own, told) : LATHE_OK;
-}
-
 /* What only a real device can do. */
 static status check_replay(const struct tune_args *args, enum inputs inputs, struct err *e)
 {
@@ -160,10 +76,10 @@ static status tune_replay(const struct cli *cli, const struct tune_args *args, e
                         cli->self, &in, e);
     if (s != LATHE_OK)
         return s;
-    struct campaign_request request = make_request(args, in.problem, inputs, &in);
-    s = run_campaign(cli, args, &request, &summary, e);
+    struct campaign_request request = make_request(cli, args, in.problem, inputs, &in);
+    s = tune_run_campaign(args, &request, NULL, &summary, e);
     if (is_stored(args)) {
-        s = conclude(args, false, s, &summary, e);
+        s = tune_conclude(args, false, s, &summary, e);
     } else if (s == LATHE_OK || s == LATHE_NOTHING) {
         struct err failure = {0};
         if (summary.progress.trials && replay_report(&in, &summary, args->json, args->csv, &failure) != LATHE_OK)
@@ -217,7 +133,11 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
     if (s != LATHE_OK)
         return s;
     struct campaign_summary summary = {0};
-    s = conclude(args, false, run_campaign(cli, args, resumption_request(r), &summary, e), &summary, e);
+    struct campaign_request *request = resumption_request(r);
+    request->self = cli->self;
+    request->version = cli->version;
+    request->command_line = cli->command_line;
+    s = tune_conclude(args, false, tune_run_campaign(args, request, NULL, &summary, e), &summary, e);
     resumption_close(r);
     return s;
 }
@@ -264,11 +184,11 @@ static status tune_devices(const struct cli *cli, const struct tune_args *args, 
     if (s != LATHE_OK)
         return s;
     struct campaign_summary summary = {0};
-    struct campaign_request request = make_request(args, problem, inputs, NULL);
+    struct campaign_request request = make_request(cli, args, problem, inputs, NULL);
     struct device_kinds kinds = {0};
     request.kinds = &kinds;
-    s = run_campaign(cli, args, &request, &summary, e);
-    s = kinds.count ? tune_kinds(cli, args, &request, &kinds, e) : conclude(args, false, s, &summary, e);
+    s = tune_run_campaign(args, &request, NULL, &summary, e);
+    s = kinds.count ? tune_kinds(args, &request, &kinds, e) : tune_conclude(args, false, s, &summary, e);
     device_kinds_free(&kinds);
     problem_free(problem);
     return s;

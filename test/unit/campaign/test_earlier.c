@@ -89,7 +89,7 @@ static void run_informed(const char *path, const char *body, const char *unread_
     int n;
     assert_ok(file_write_atomic(file, text, strlen(text), e));
     assert_ok(strategy_open(file, NULL, 0, spaces, 3, 1, &s, e));
-    assert_ok(earlier_inform(path, NULL, here, &target, spaces, 3, s, &told, &unread, e));
+    assert_ok(earlier_inform(path, 0, NULL, here, &target, spaces, 3, s, &told, &unread, e));
     if (unread_words)
         assert_non_null(strstr(unread, unread_words));
     else

@@ -119,6 +119,10 @@ static void test_recorded(void **state)
     json_t *list = NULL;
     assert_ok(query_earlier(q, &(struct query_earlier){tile, 1, 10, 10, .replayed = true}, &list, e));
     assert_rows(list, "3 tile 2; 1 tile 8");
+    assert_ok(query_earlier(q, &(struct query_earlier){tile, 1, 10, 10, .replayed = true, .before = 3}, &list, e));
+    assert_rows(list, "1 tile 8");
+    assert_ok(query_earlier(q, &(struct query_earlier){tile, 1, 10, 10, .before = 1}, &list, e));
+    assert_rows(list, "");
     query_close(q);
 }
 

@@ -41,12 +41,14 @@ void progress_end(struct progress *p)
     p->nsteps = p->steps_cap = 0;
 }
 
-enum shade { PLAIN, GOOD, BAD, FAINT };
-
-static void say(struct progress *p, enum shade shade, const char *text)
+void progress_say(struct progress *p, enum progress_shade shade, const char *text)
 {
     static const char *const start[] = {"", "\033[32m", "\033[33m", "\033[2m"};
-    bool paint = p->colour && shade != PLAIN;
+    if (p->sink) {
+        p->sink->line(p->sink->ctx, shade, text);
+        return;
+    }
+    bool paint = p->colour && shade != PROGRESS_PLAIN;
     struct strbuf b = {0};
     text_cut(&b, text, 0);
     progress_erase(p);
@@ -121,13 +123,16 @@ static void counts(struct progress *p, const struct campaign_progress *c, bool f
     if (!force && now - p->drawn_at < every)
         return;
     p->drawn_at = now;
-    if (p->live) {
+    if (p->live && !p->sink) {
         progress_draw(p, c);
         return;
     }
     struct strbuf b = {0};
     progress_counts(&b, c);
-    say(p, PLAIN, sb_str(&b));
+    if (p->sink)
+        p->sink->counts(p->sink->ctx, sb_str(&b));
+    else
+        progress_say(p, PROGRESS_PLAIN, sb_str(&b));
     sb_free(&b);
 }
 
@@ -167,7 +172,7 @@ static void started(struct progress *p, const struct campaign_event *ev)
         sb_add(&b, ", up to ");
         progress_duration(&b, c->budget_seconds);
     }
-    say(p, PLAIN, sb_str(&b));
+    progress_say(p, PROGRESS_PLAIN, sb_str(&b));
     sb_free(&b);
 }
 
@@ -187,7 +192,7 @@ static void baseline(struct progress *p, const struct campaign_event *ev)
     } else {
         add_failure(&b, ev->result);
     }
-    say(p, timed ? PLAIN : BAD, sb_str(&b));
+    progress_say(p, timed ? PROGRESS_PLAIN : PROGRESS_BAD, sb_str(&b));
     sb_free(&b);
 }
 
@@ -228,14 +233,14 @@ static void trial(struct progress *p, const struct campaign_event *ev)
             add_speedup(&b, r->time_ms, ev->progress->baseline_ms);
             sb_add(&b, ": ");
             add_what(&b, ev);
-            say(p, GOOD, sb_str(&b));
+            progress_say(p, PROGRESS_GOOD, sb_str(&b));
         }
     } else if (r->outcome != OUTCOME_skipped && !(p->outcomes_seen & 1u << r->outcome)) {
         p->outcomes_seen |= 1u << r->outcome;
         add_what(&b, ev);
         sb_add(&b, ": ");
         add_failure(&b, r);
-        say(p, BAD, sb_str(&b));
+        progress_say(p, PROGRESS_BAD, sb_str(&b));
     }
     sb_free(&b);
 }
@@ -252,7 +257,7 @@ static void final(struct progress *p, const struct campaign_event *ev)
         sb_addf(&b, ": %.4g ms cold", ev->cold_ms);
     if (!isnan(ev->sustained_ms))
         sb_addf(&b, ", %.4g ms sustained", ev->sustained_ms);
-    say(p, PLAIN, sb_str(&b));
+    progress_say(p, PROGRESS_PLAIN, sb_str(&b));
     sb_free(&b);
 }
 
@@ -263,7 +268,7 @@ void progress_event(void *ctx, const struct campaign_event *ev)
         return;
     switch (ev->kind) {
     case CAMPAIGN_NOTE:
-        say(p, FAINT, ev->text);
+        progress_say(p, PROGRESS_FAINT, ev->text);
         break;
     case CAMPAIGN_STARTED:
         started(p, ev);
@@ -285,5 +290,5 @@ void progress_event(void *ctx, const struct campaign_event *ev)
     case CAMPAIGN_TICK:
         break;
     }
-    counts(p, ev->progress, p->live && !p->lines_open && ev->kind != CAMPAIGN_TICK);
+    counts(p, ev->progress, p->live && !p->sink && !p->lines_open && ev->kind != CAMPAIGN_TICK);
 }

@@ -14,8 +14,19 @@ struct progress_step { /* a new best */
     double value;
 };
 
+enum progress_shade { PROGRESS_PLAIN, PROGRESS_GOOD, PROGRESS_BAD, PROGRESS_FAINT };
+
+/* Who shows it in place of this process: each line as it comes, and how far the campaign is, as often as it would be
+ * shown. */
+struct progress_sink {
+    void (*line)(void *ctx, enum progress_shade shade, const char *text);
+    void (*counts)(void *ctx, const char *text);
+    void *ctx;
+};
+
 struct progress {
     FILE *out;
+    const struct progress_sink *sink; /* NULL: out; borrowed */
     bool quiet; /* nothing at all */
     bool live, colour, utf8;
     int columns, rows;   /* of the terminal; rows 0: not known */
@@ -40,8 +51,13 @@ void progress_end(struct progress *p);                                /* removes
 void progress_counts(struct strbuf *b, const struct campaign_progress *c);
 /* "12 s, about 20 s left", the last part of it */
 void progress_time(struct strbuf *b, const struct campaign_progress *c);
-/* progress_live.c: the block as it is now; and away with it */
+/* A line; the live block is away then. */
+void progress_say(struct progress *p, enum progress_shade shade, const char *text);
+/* progress_live.c: the block as it is now; any other block: lines that are empty are left out, the others cut to the
+ * terminal's width, shades[i] is what goes before line i on one with colours; and away with it */
 void progress_draw(struct progress *p, const struct campaign_progress *c);
+void progress_block(struct progress *p, const struct strbuf *lines, const char *const *shades, int count);
+void progress_look(struct progress *p); /* at the terminal's size: it may have changed */
 void progress_erase(struct progress *p);
 /* "0.8 s", "42 s", "2 min 5 s", "1 h 3 min" */
 void progress_duration(struct strbuf *b, double seconds);

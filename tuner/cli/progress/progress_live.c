@@ -122,19 +122,17 @@ static void device_line(struct strbuf *b, const struct telemetry *t)
         sb_add(b, ", held down (power or heat)");
 }
 
-void progress_draw(struct progress *p, const struct campaign_progress *c)
+void progress_look(struct progress *p)
 {
-    static const char *const shade[] = {"", "\033[32m", "", "\033[2m"};
-    if (is_terminal(p->out)) { /* it may have been resized */
+    if (is_terminal(p->out)) {
         p->columns = terminal_columns(p->out);
         p->rows = terminal_rows(p->out);
     }
-    struct strbuf lines[4] = {0};
-    int count = p->rows > 0 && p->rows < LEAST_ROWS ? 1 : 4, drawn = 0;
-    pace_line(&lines[0], p, c);
-    best_line(&lines[1], p, c);
-    outcome_line(&lines[2], c);
-    device_line(&lines[3], &p->telemetry);
+}
+
+void progress_block(struct progress *p, const struct strbuf *lines, const char *const *shades, int count)
+{
+    int drawn = 0;
     leave_to_signals(p);
     if (p->lines_open > 1)
         fprintf(p->out, "\033[%dA", p->lines_open - 1);
@@ -142,9 +140,9 @@ void progress_draw(struct progress *p, const struct campaign_progress *c)
         if (!lines[i].len)
             continue;
         struct strbuf cut = {0};
-        bool paint = p->colour && *shade[i] && (i != 1 || !isnan(c->best_ms));
+        bool paint = p->colour && *shades[i];
         text_cut(&cut, sb_str(&lines[i]), p->columns > 20 ? p->columns - 1 : 20);
-        fprintf(p->out, "%s\r%s%s%s\033[K", drawn ? "\n" : "", paint ? shade[i] : "", sb_str(&cut),
+        fprintf(p->out, "%s\r%s%s%s\033[K", drawn ? "\n" : "", paint ? shades[i] : "", sb_str(&cut),
                 paint ? "\033[0m" : "");
         sb_free(&cut);
         drawn++;
@@ -153,5 +151,17 @@ void progress_draw(struct progress *p, const struct campaign_progress *c)
         fputs("\033[J", p->out);
     p->lines_open = drawn;
     fflush(p->out);
+}
+
+void progress_draw(struct progress *p, const struct campaign_progress *c)
+{
+    const char *const shades[] = {"", isnan(c->best_ms) ? "" : "\033[32m", "", "\033[2m"};
+    struct strbuf lines[4] = {0};
+    progress_look(p);
+    pace_line(&lines[0], p, c);
+    best_line(&lines[1], p, c);
+    outcome_line(&lines[2], c);
+    device_line(&lines[3], &p->telemetry);
+    progress_block(p, lines, shades, p->rows > 0 && p->rows < LEAST_ROWS ? 1 : 4);
     for (int i = 0; i < 4; i++) sb_free(&lines[i]);
 }

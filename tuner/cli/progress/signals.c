@@ -34,6 +34,19 @@ void signals_catch(struct signals_before *before)
     }
 }
 
+static void on_request(int number)
+{
+    campaign_interrupt();
+}
+
+void signals_obey(void)
+{
+    struct sigaction request = {.sa_handler = on_request, .sa_flags = SA_RESTART};
+    sigemptyset(&request.sa_mask);
+    for (int i = 0; i < SIGNALS_CAUGHT; i++) signal(caught[i], SIG_IGN);
+    sigaction(SIGUSR1, &request, NULL);
+}
+
 int signals_count(void)
 {
     return signals_seen;

@@ -12,6 +12,10 @@ struct signals_before {
 
 /* A signal that is ignored (nohup, a shell's background job) stays so. */
 void signals_catch(struct signals_before *before);
+/* In a process that a `lathe` started to run a campaign: those three are ignored, since a terminal sends them to it and
+ * to that other one, which sends SIGUSR1 in their stead. That asks what runs to end, says nothing, and may come more
+ * than once. */
+void signals_obey(void);
 /* How many signals arrived. */
 int signals_count(void);
 void signals_restore(const struct signals_before *before);

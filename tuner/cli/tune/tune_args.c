@@ -45,7 +45,7 @@ const struct option_row tune_options[] = {
     {"drift", .arg = "S", .kind = OPTION_SECONDS, AT(drift), .initial = "30",
      .help = "how often a baseline is timed again during the search, to see whether the device drifts"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
-     .help = "compilers at the same time (default: one a core, less one)"},
+     .help = "compilers at the same time, for all devices together (default: one a core, less one)"},
     {"compile-limit", .arg = "S", .kind = OPTION_SECONDS, AT(compile_seconds),
      .help = "how long compiling one configuration may take (default 120)"},
     {"compile-memory", .arg = "MIB", .kind = OPTION_COUNT, AT(compile_memory), .min = 16, .max = 1 << 24,
@@ -103,6 +103,7 @@ const char tune_details[] =
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
     "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
     "together), --top, --time-limit, --drift and how it compiles may be given anew.\n"
-    "Devices of unlike kinds are not mixed: each kind has a campaign of its own, one after the other, with the whole "
-    "of --trials and --seconds, and the winners are shown side by side. Each is resumed by its own number.\n"
+    "Devices of unlike kinds are not mixed: each kind has a campaign of its own, all at the same time, with the "
+    "whole of --trials and --seconds, and the winners are shown side by side. They share the compilers. Each is "
+    "resumed by its own number.\n"
     "Exit code 1: no configuration was valid; the table says why.";

@@ -125,15 +125,21 @@ static json_t *make(const struct tune_events *t, const struct campaign_event *ev
     return NULL;
 }
 
-void tune_events_init(struct tune_events *t, const struct campaign_request *r, bool quiet, bool json)
+void tune_events_init(struct tune_events *t, const struct campaign_request *r, bool quiet, bool json,
+                      const struct tune_sink *sink)
 {
-    *t = (struct tune_events){.request = r, .json = json};
+    *t = (struct tune_events){.request = r, .json = json, .sink = sink};
     progress_init(&t->progress, stderr, quiet);
+    t->progress.sink = sink ? &sink->progress : NULL;
 }
 
 void tune_event(void *ctx, const struct campaign_event *ev)
 {
     struct tune_events *t = ctx;
+    if (t->sink && ev->campaign && !t->begun) {
+        t->begun = true;
+        t->sink->begun(t->sink->progress.ctx, ev->campaign);
+    }
     progress_event(&t->progress, ev);
     json_t *j = t->json && !t->failed.code ? make(t, ev) : NULL;
     if (j)

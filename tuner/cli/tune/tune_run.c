@@ -1,0 +1,50 @@
+/* tune_run.c: see tune_run.h. Nothing is lost by a second signal: every trial told of is in the database. */
+#include "cli/tune/tune_run.h"
+#include "cli/progress/signals.h"
+#include "cli/tune/tune_report.h"
+
+status tune_run_campaign(const struct tune_args *args, const struct campaign_request *request,
+                         const struct tune_sink *sink, struct campaign_summary *summary, struct err *e)
+{
+    struct tune_events events;
+    struct campaign_request r = *request;
+    tune_events_init(&events, &r, args->quiet, args->json, sink);
+    r.every_trial = args->json;
+    r.on_event = tune_event;
+    r.ctx = &events;
+    struct signals_before before;
+    signals_catch(&before);
+    status s = campaign_run(&r, summary, e);
+    signals_restore(&before);
+    struct err unwritten = {0};
+    status written = tune_events_end(&events, &unwritten);
+    return s ? s : written ? (*e = unwritten, written) : LATHE_OK;
+}
+
+status tune_conclude(const struct tune_args *args, bool of_kinds, status s, const struct campaign_summary *summary,
+                     struct err *e)
+{
+    long long id = (long long)summary->id;
+    if (id <= 0)
+        return s;
+    if (s == LATHE_OK || s == LATHE_NOTHING) {
+        struct err failure = {0};
+        struct tune_reported r = {args->db, args->top, args->json, args->csv, s == LATHE_NOTHING, of_kinds};
+        status reported = tune_report(&r, summary->id, &failure);
+        if (reported != LATHE_OK) {
+            *e = failure;
+            return reported;
+        }
+        if (summary->interrupted)
+            return err_set(e, LATHE_INTERRUPTED,
+                           "interrupted; what was measured is campaign %lld of %s\n`lathe tune --resume %lld --db %s` "
+                           "goes on with it",
+                           id, args->db, id, args->db);
+        return s;
+    }
+    struct err failure = *e, unwritten = {0};
+    if (args->json)
+        tune_events_failure(summary->id, &failure, &unwritten);
+    return err_set(e, s, "%.1500s\n%s: campaign %lld of %.300s", failure.text,
+                   summary->measured ? "what was measured is kept" : "nothing was measured before that", id, args->db);
+}
