@@ -20,11 +20,25 @@ static const char script[] = {
     ,
 #include "tuner/report/web/charts.js.inc"
     ,
+#include "tuner/report/web/charts_time.js.inc"
+    ,
+#include "tuner/report/web/charts_limits.js.inc"
+    ,
 #include "tuner/report/web/charts_space.js.inc"
+    ,
+#include "tuner/report/web/trial.js.inc"
     ,
 #include "tuner/report/web/table.js.inc"
     ,
 #include "tuner/report/web/code.js.inc"
+    ,
+#include "tuner/report/web/summary.js.inc"
+    ,
+#include "tuner/report/web/sections.js.inc"
+    ,
+#include "tuner/report/web/parameters.js.inc"
+    ,
+#include "tuner/report/web/provenance.js.inc"
     ,
 #include "tuner/report/web/main.js.inc"
     , 0};

@@ -130,3 +130,14 @@ function badge(outcome) {
         : 'bad'
   return h('span', { class: 'badge ' + kind }, (OUTCOME_MARK[outcome] || '✕') + ' ' + outcome)
 }
+
+/* Names and what they stand for: [name, value, class]; those without a value are left out. */
+function facts(pairs) {
+  return h(
+    'dl',
+    { class: 'facts' },
+    pairs
+      .filter(p => p && p[1] !== null && p[1] !== '' && p[1] !== '–')
+      .map(p => [h('dt', {}, p[0]), h('dd', { class: p[2] || null }, p[1])])
+  )
+}

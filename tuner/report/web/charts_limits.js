@@ -1,0 +1,193 @@
+/* charts_limits.js: trials against what limits them: outcomes, the roofline, the fronts of error and energy. */
+
+function outcomesOption(c) {
+  const list = c.outcomes().reverse()
+  if (!list.length) return null
+  const tone = o =>
+    cssVar(o === 'ok' ? '--good' : o === 'inaccurate' || o === 'skipped' || o === 'in_flight' ? '--mild' : '--bad')
+  return {
+    grid: { left: 86, right: 90, top: 6, bottom: 26 },
+    tooltip: { formatter: p => esc(p.name) + ': ' + plural(p.value, 'trial') },
+    xAxis: { type: 'value', minInterval: 1 },
+    yAxis: { type: 'category', data: list.map(o => o[0]), axisLabel: { fontSize: 12 } },
+    series: [
+      {
+        type: 'bar',
+        barMaxWidth: 22,
+        data: list.map(o => ({ value: o[1], itemStyle: { color: tone(o[0]), borderRadius: [0, 4, 4, 0] } })),
+        label: {
+          show: true,
+          position: 'right',
+          color: cssVar('--ink'),
+          formatter: p => count(p.value) + ' (' + percent(p.value / c.candidates.length, 1) + ')'
+        }
+      }
+    ]
+  }
+}
+
+/* Rates against operations a byte, both logarithmic: the two ceilings, this report's winners and baselines. */
+function rooflineOption(all, c) {
+  if (!(c.ceiling > 0)) return null
+  const knee = (c.peakTflops * 1000) / c.peakGbps
+  const same = all.filter(o => o.peakTflops === c.peakTflops && o.peakGbps === c.peakGbps && o.intensity > 0)
+  const xs = same.map(o => o.intensity).concat([knee])
+  const low = Math.min(...xs) / 8,
+    high = Math.max(...xs) * 8
+  const points = []
+  for (const i of c.baselines)
+    if (c.ms(i) > 0)
+      points.push({
+        c,
+        i,
+        kind: 1,
+        name: c.text('kernel', i) + (c.outcome(i) === 'ok' ? '' : ' (' + c.outcome(i) + ')')
+      })
+  for (const o of same)
+    if (o.best >= 0)
+      points.push({ c: o, i: o.best, kind: 0, name: same.length > 1 ? 'winner of #' + o.raw.id : 'winner' })
+  const rates = points.map(p => p.c.tflops(p.i)).concat([c.peakTflops])
+  const bottom = Math.min(...rates, ((low * c.peakGbps) / 1000) * 4) / 2,
+    top = Math.max(...rates) * 1.5
+  const cloud = c.timed.length > 4000 ? c.timed.filter((_, k) => k % Math.ceil(c.timed.length / 4000) === 0) : c.timed
+  // near ones of a kind share the label of the first
+  const near = (p, q) =>
+    p.kind === q.kind && p.c.intensity === q.c.intensity && Math.abs(Math.log(p.c.tflops(p.i) / q.c.tflops(q.i))) < 0.12
+  points.forEach((p, k) => {
+    p.lead = points.findIndex(q => near(p, q)) === k
+  })
+  const label = p => ({
+    show: p.lead,
+    position: p.kind ? 'left' : 'right',
+    color: cssVar('--ink'),
+    fontSize: 11,
+    lineHeight: 14,
+    formatter: points
+      .filter(q => near(p, q))
+      .map(q => q.name + '  ' + num(q.c.tflops(q.i), 3))
+      .join('\n')
+  })
+  return {
+    grid: { left: 62, right: 26, top: 20, bottom: 46 },
+    tooltip: { formatter: p => (p.data && p.data.tip ? p.data.tip : '') },
+    xAxis: {
+      type: 'log',
+      name: 'FLOP per byte that the problem has to move',
+      min: low,
+      max: high,
+      axisLabel: { formatter: v => num(v, 2) }
+    },
+    yAxis: { type: 'log', name: 'TFLOP/s', min: bottom, max: top, axisLabel: { formatter: v => num(v, 2) } },
+    series: [
+      {
+        type: 'line',
+        symbol: 'none',
+        silent: true,
+        color: cssVar('--ink2'),
+        lineStyle: { width: 2 },
+        data: [
+          [low, (low * c.peakGbps) / 1000],
+          [knee, c.peakTflops],
+          [high, c.peakTflops]
+        ],
+        markPoint: {
+          symbol: 'rect',
+          symbolSize: 0.1,
+          silent: true,
+          label: { color: cssVar('--ink2'), fontSize: 11 },
+          data: [
+            {
+              coord: [Math.sqrt(low * knee), (Math.sqrt(low * knee) * c.peakGbps) / 1000],
+              label: { formatter: num(c.peakGbps, 4) + ' GB/s', position: 'left' }
+            },
+            {
+              coord: [Math.sqrt(high * knee), c.peakTflops],
+              label: { formatter: num(c.peakTflops, 3) + ' TFLOP/s, float32', position: 'top' }
+            }
+          ]
+        }
+      },
+      {
+        type: 'scatter',
+        symbolSize: 4,
+        silent: true,
+        itemStyle: { color: seriesColour(0), opacity: 0.15 },
+        data: cloud.map(i => [c.intensity, c.raw.flops / (c.col.time_ms[i] * 1e9)])
+      },
+      {
+        type: 'scatter',
+        z: 5,
+        data: points.map(p => ({
+          value: [p.c.intensity, p.c.tflops(p.i)],
+          symbol: p.kind ? 'diamond' : 'circle',
+          symbolSize: 11,
+          itemStyle: {
+            color: p.kind ? seriesColour(1) : seriesColour(0),
+            borderColor: cssVar('--card'),
+            borderWidth: 1.5
+          },
+          label: label(p),
+          tip:
+            esc(p.name) +
+            ': ' +
+            num(p.c.tflops(p.i), 4) +
+            ' TFLOP/s, ' +
+            percent(p.c.tflops(p.i) / p.c.ceiling) +
+            ' of the roofline'
+        }))
+      }
+    ]
+  }
+}
+
+/* Error (or energy) against time: every timed trial, and those that nothing beats in both. */
+function frontOption(c, y, yName, rows) {
+  if (rows.length < 2) return null
+  const front = c.front(rows, i => c.ms(i), y)
+  const times = rows.map(i => c.ms(i)).sort((a, b) => a - b),
+    values = rows
+      .map(y)
+      .filter(v => v > 0)
+      .sort((a, b) => a - b)
+  if (!values.length) return null
+  const range = shownRange(Float64Array.from(times), [])
+  const groups = [
+    ['ok', seriesColour(0)],
+    ['inaccurate', seriesColour(1)]
+  ].filter(g => rows.some(i => c.outcome(i) === g[0]))
+  return {
+    legend: {},
+    tooltip: {
+      formatter: p =>
+        p.value && p.value[2] >= 0 ? trialTip(c, p.value[2]) + '<br>' + esc(yName) + ' ' + num(p.value[1], 4) : ''
+    },
+    xAxis: timeAxis(range.low, range.high, 'ms'),
+    yAxis: Object.assign(
+      { name: yName, nameGap: 50, axisLabel: { formatter: v => (v < 1e-3 ? v.toExponential(0) : num(v, 3)) } },
+      values[values.length - 1] > 1.5 * values[0]
+        ? { type: 'log', min: values[0] / 1.5, max: values[values.length - 1] * 1.5 }
+        : { type: 'value', scale: true }
+    ),
+    series: groups
+      .map(g => ({
+        name: g[0],
+        type: 'scatter',
+        large: rows.length > 5000,
+        symbolSize: rows.length > 5000 ? 2 : 6,
+        itemStyle: { color: g[1], opacity: 0.5 },
+        data: rows.filter(i => c.outcome(i) === g[0] && y(i) > 0 && c.ms(i) <= range.high).map(i => [c.ms(i), y(i), i])
+      }))
+      .concat([
+        {
+          name: 'front',
+          type: 'line',
+          step: 'end',
+          color: cssVar('--ink'),
+          lineStyle: { width: 1.5 },
+          symbolSize: 7,
+          z: 5,
+          data: front.filter(i => y(i) > 0).map(i => [c.ms(i), y(i), i])
+        }
+      ])
+  }
+}

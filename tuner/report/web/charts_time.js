@@ -1,0 +1,190 @@
+/* charts_time.js: how times fell: against trials, against seconds, of several campaigns, and how they spread. */
+
+/* Trials as a cloud a kernel, the best so far as steps, the baselines as lines. x: of a row. */
+function progressOption(c, x, xName) {
+  const times = sortedTimes(c)
+  if (!times.length) return null
+  const lines = lineBaselines(c)
+  const range = shownRange(
+    times,
+    lines.map(i => c.col.time_ms[i])
+  )
+  const improved = c.improvements()
+  const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
+  const steps = improved.map(i => [x(i), c.col.time_ms[i], i])
+  if (steps.length) steps.push([last, steps[steps.length - 1][1], improved[improved.length - 1]])
+  const clouds = c.kernels.map((k, s) => ({
+    name: k,
+    type: 'scatter',
+    large: c.timed.length > 5000,
+    largeThreshold: 5000,
+    symbolSize: c.timed.length > 5000 ? 2 : 5,
+    itemStyle: { color: seriesColour(s), opacity: 0.45 },
+    data: c.timed
+      .filter(i => c.text('kernel', i) === k && c.col.time_ms[i] <= range.high)
+      .map(i => [x(i), c.col.time_ms[i], i])
+  }))
+  return {
+    legend: {},
+    grid: { left: 62, right: narrow() ? 14 : 104, top: 36, bottom: 46 },
+    tooltip: {
+      trigger: 'item',
+      formatter: p =>
+        p.value && p.value[2] >= 0 ? trialTip(c, p.value[2]) : esc(p.seriesName) + ': ' + num(p.value[1], 5) + ' ms'
+    },
+    xAxis: {
+      type: 'value',
+      name: xName,
+      min: 0,
+      max: last || 1,
+      axisLabel: { formatter: v => num(v, 4), showMaxLabel: false }
+    },
+    yAxis: timeAxis(range.low, range.high, 'ms'),
+    series: clouds.concat(
+      [
+        {
+          name: 'best so far',
+          type: 'line',
+          step: 'end',
+          data: steps,
+          symbol: 'circle',
+          symbolSize: 6,
+          showSymbol: steps.length < 60,
+          color: cssVar('--ink'),
+          lineStyle: { width: 2 },
+          z: 5
+        }
+      ],
+      lines.map((i, k) => ({
+        name: c.text('kernel', i),
+        type: 'line',
+        data: [
+          [0, c.col.time_ms[i], -1],
+          [last || 1, c.col.time_ms[i], -1]
+        ],
+        symbol: 'none',
+        z: 4,
+        color: seriesColour(c.kernels.length + k),
+        lineStyle: { type: 'dashed', width: 1.5 },
+        endLabel: {
+          show: !narrow(),
+          formatter: '{a}',
+          color: seriesColour(c.kernels.length + k),
+          fontSize: 11,
+          distance: 4
+        },
+        labelLayout: { moveOverlap: 'shiftY' }
+      }))
+    )
+  }
+}
+
+function distributionOption(c) {
+  const times = sortedTimes(c)
+  if (times.length < 2) return null
+  const lines = lineBaselines(c)
+  const range = shownRange(
+    times,
+    lines.map(i => c.col.time_ms[i])
+  )
+  const bins = Math.max(8, Math.min(60, Math.round(Math.sqrt(times.length) * 1.6))),
+    log = range.high / range.low > 4
+  const edge = k =>
+    log ? range.low * Math.pow(range.high / range.low, k / bins) : range.low + ((range.high - range.low) * k) / bins
+  const counts = c.kernels.map(() => new Array(bins).fill(0))
+  for (const i of c.timed) {
+    const t = c.col.time_ms[i]
+    if (t > range.high) continue
+    const at = log
+      ? Math.log(t / range.low) / Math.log(range.high / range.low)
+      : (t - range.low) / (range.high - range.low)
+    counts[c.kernels.indexOf(c.text('kernel', i))][Math.min(bins - 1, Math.floor(at * bins))]++
+  }
+  const top = Math.max(1, ...Array.from({ length: bins }, (_, k) => counts.reduce((s, l) => s + l[k], 0)))
+  const marks = lines.map((i, k) => ({
+    name: c.text('kernel', i),
+    type: 'line',
+    symbol: 'none',
+    silent: true,
+    color: seriesColour(c.kernels.length + k),
+    lineStyle: { type: 'dashed', width: 1.5 },
+    data: [
+      [c.col.time_ms[i], 0],
+      [c.col.time_ms[i], top]
+    ]
+  }))
+  const bars = counts.map((list, s) => ({
+    name: c.kernels[s],
+    type: 'custom',
+    clip: true,
+    itemStyle: { color: seriesColour(s) },
+    encode: { x: [0, 1], y: 3 },
+    data: list
+      .map((n, k) => [edge(k), edge(k + 1), counts.slice(0, s).reduce((sum, l) => sum + l[k], 0), 0, n])
+      .map(d => {
+        d[3] = d[2] + d[4]
+        return d
+      }),
+    renderItem: (params, api) => {
+      const a = api.coord([api.value(0), api.value(3)]),
+        b = api.coord([api.value(1), api.value(2)])
+      return api.value(4)
+        ? {
+            type: 'rect',
+            shape: { x: a[0] + 0.5, y: a[1], width: Math.max(1, b[0] - a[0] - 1), height: b[1] - a[1] },
+            style: { fill: api.visual('color') }
+          }
+        : null
+    }
+  }))
+  return {
+    legend: {},
+    tooltip: {
+      formatter: p =>
+        esc(p.seriesName) +
+        '<br>' +
+        num(p.value[0], 4) +
+        ' to ' +
+        num(p.value[1], 4) +
+        ' ms: ' +
+        plural(p.value[4], 'trial')
+    },
+    xAxis: timeAxis(range.low, range.high, 'ms'),
+    yAxis: { type: 'value', name: 'trials', minInterval: 1, max: top },
+    series: bars.concat(marks)
+  }
+}
+
+/* Best so far of several campaigns of one problem, size and device. */
+function comparisonOption(list, byTime) {
+  const series = list.map((c, k) => {
+    const x = i => (byTime ? c.col.at_seconds[i] : c.col.number[i])
+    const steps = c.improvements().map(i => [x(i), c.col.time_ms[i]])
+    const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
+    if (steps.length) steps.push([last, steps[steps.length - 1][1]])
+    return {
+      name: '#' + c.raw.id + ' ' + c.raw.strategy,
+      type: 'line',
+      step: 'end',
+      data: steps,
+      symbol: 'none',
+      lineStyle: { width: 2 },
+      color: seriesColour(k)
+    }
+  })
+  const values = series.flatMap(s => s.data.map(d => d[1]))
+  if (!values.length) return null
+  return {
+    legend: {},
+    tooltip: { trigger: 'axis', valueFormatter: v => num(v, 5) + ' ms' },
+    xAxis: {
+      type: 'value',
+      name: byTime ? 'seconds' : 'trials',
+      min: 0,
+      max: Math.max(...series.flatMap(s => s.data.map(d => d[0]))),
+      axisLabel: { formatter: v => num(v, 4) }
+    },
+    yAxis: timeAxis(Math.min(...values) * 0.99, Math.min(Math.max(...values), Math.min(...values) * 6) * 1.01, 'ms'),
+    series
+  }
+}

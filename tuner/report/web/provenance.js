@@ -1,0 +1,75 @@
+/* provenance.js: the section of the page that says what a campaign's numbers depend on. */
+
+function provenance(c) {
+  const r = c.raw,
+    environment = r.environment || {}
+  return section(
+    'provenance',
+    'Provenance',
+    facts([
+      ['Command', r.command_line, 'conf'],
+      ['Problem', r.summary],
+      ['Specification', r.specification_hash, 'conf'],
+      ['Kernels', r.kernels],
+      [
+        'Space',
+        r.space_size >= 9223372036854775807
+          ? 'more than 9 · 10¹⁸ configurations'
+          : plural(r.space_size, 'valid configuration')
+      ],
+      ['Device', r.device + ' (' + r.handle + '), compiled for ' + r.arch],
+      ['Driver', r.driver],
+      ['Toolchain', r.toolchain],
+      ['Machine', r.host],
+      ['Strategy', r.strategy + (r.options ? ' (' + r.options + ')' : '')],
+      ['Strategy’s text', r.strategy_hash, 'conf'],
+      ['Seed', String(r.seed)],
+      [
+        'Budget',
+        [r.budget_trials ? plural(r.budget_trials, 'trial') : '', r.budget_seconds ? duration(r.budget_seconds) : '']
+          .filter(Boolean)
+          .join(', ') || 'none'
+      ],
+      [
+        'Tolerance',
+        Object.entries(r.tolerance || {})
+          .map(([k, v]) => k + '=' + v)
+          .join(' ')
+      ],
+      ['Inputs', r.inputs],
+      ['Restricted to', (r.restrictions || []).join('; '), 'conf'],
+      ['FLOPs, bytes', num(r.flops, 6) + ', ' + num(r.bytes, 6)],
+      [
+        'Where time went',
+        r.pace
+          ? Object.entries(r.pace.phases)
+              .filter(p => p[1] > 0)
+              .map(p => p[0] + ' ' + duration(p[1]))
+              .join(', ') +
+            '; of the search ' +
+            Object.entries(r.pace.stages)
+              .filter(p => p[1] > 0)
+              .map(p => p[0] + ' ' + duration(p[1]))
+              .join(', ')
+          : null
+      ],
+      ['Trials a minute', r.pace && r.pace.trials_per_minute > 0 ? num(r.pace.trials_per_minute, 4) : null],
+      [
+        'Drift of baselines',
+        (r.drift || [])
+          .map(d => d.kernel + ' ' + d.phase + ' ' + percent(d.least) + ' to ' + percent(d.most))
+          .join(', ')
+      ],
+      ['Began', r.created],
+      ['Ended', r.ended || '–'],
+      ['lathe', r.tool_version],
+      [
+        'Environment',
+        Object.entries(environment)
+          .map(([k, v]) => k + '=' + (typeof v === 'object' ? JSON.stringify(v) : v))
+          .join(' '),
+        'conf'
+      ]
+    ])
+  )
+}

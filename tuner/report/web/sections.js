@@ -1,0 +1,151 @@
+/* sections.js: sections of the page: progress, limits, outcomes, accuracy and energy, trials, the winner's code. */
+
+function progress(c) {
+  const times = sortedTimes(c)
+  if (!times.length) return null
+  const beyond = shownRange(
+    times,
+    lineBaselines(c).map(i => c.col.time_ms[i])
+  ).beyond
+  const left = c.baselines
+    .filter(i => !lineBaselines(c).includes(i))
+    .map(i => c.text('kernel', i) + ' (' + c.outcome(i) + ')')
+  return section(
+    'progress',
+    'Progress',
+    h(
+      'div',
+      { class: 'two' },
+      chart(
+        '*Best so far against trials.* Each dot is a trial.',
+        () => progressOption(c, i => c.col.number[i], 'trials'),
+        { label: 'Best time so far against the number of trials, with the baselines as lines' }
+      ),
+      chart('*Best so far against time.*', () => progressOption(c, i => c.col.at_seconds[i], 'seconds'), {
+        label: 'Best time so far against seconds, with the baselines as lines'
+      })
+    ),
+    h(
+      'p',
+      { class: 'note' },
+      'Times are those of the campaign’s ordinary samples. ' +
+        (beyond ? plural(beyond, 'slower trial') + ' above the edge. ' : '') +
+        (left.length ? 'Not drawn, since not verified: ' + left.join(', ') + '.' : '')
+    ),
+    h(
+      'details',
+      {},
+      h('summary', {}, 'As a table'),
+      simpleTable(
+        'Each trial that was better than all before it',
+        ['Trial', 'No.', 'Seconds', 'Time ms', 'Configuration'],
+        c
+          .improvements()
+          .map(i => [
+            c.col.id[i],
+            count(c.col.number[i]),
+            fixed(c.col.at_seconds[i], 1),
+            num(c.col.time_ms[i], 6),
+            h('span', { class: 'conf' }, c.configuration(i))
+          ]),
+        [0, 1, 2, 3]
+      )
+    )
+  )
+}
+
+function limits(c) {
+  if (!c.timed.length) return null
+  const distribution = chart('*Distribution of times* of ' + plural(c.timed.length, 'timed trial'), () =>
+    distributionOption(c)
+  )
+  if (!(c.ceiling > 0))
+    return section(
+      'limits',
+      'Times',
+      distribution,
+      h(
+        'p',
+        { class: 'note' },
+        'There is no roofline: the device’s peak rates, or the problem’s FLOPs and bytes, are not recorded.'
+      )
+    )
+  return section(
+    'limits',
+    'Roofline and times',
+    h(
+      'div',
+      { class: 'two' },
+      chart('*Roofline.* Labels are TFLOP/s.', () => rooflineOption(campaigns, c), { size: '' }),
+      distribution
+    ),
+    h(
+      'p',
+      { class: 'note' },
+      'The roofline (Williams, Waterman, Patterson, 2009): no more than the peak rate of the float32 units, and no ' +
+        'more than memory’s bandwidth times the FLOPs that each byte is good for. Bytes are those that the problem ' +
+        'has to move once. Tensor cores, with products of another format, can be above it.'
+    )
+  )
+}
+
+function failures(c) {
+  const reasons = c.reasons(),
+    most = 25
+  return section(
+    'outcomes',
+    'Outcomes',
+    chart('*How trials ended*', () => outcomesOption(c), { rem: 3.5 + 2 * c.outcomes().length }),
+    reasons.length
+      ? simpleTable(
+          'Why trials are not ok, the most frequent reasons first' +
+            (reasons.length > most ? ' (' + most + ' of ' + count(reasons.length) + ')' : ''),
+          ['Outcome', 'Trials', 'Reason', 'Example'],
+          reasons
+            .slice(0, most)
+            .map(r => [badge(r.outcome), count(r.count), r.reason.slice(0, 400), 'trial ' + c.col.id[r.row]]),
+          [1]
+        )
+      : h('p', { class: 'note' }, 'Every trial is ok.')
+  )
+}
+
+function fronts(c) {
+  const rows = c.timed.filter(i => c.col.error[i] >= 0 && (c.outcome(i) === 'ok' || c.outcome(i) === 'inaccurate'))
+  const powered = c.candidates.filter(i => c.energy[i] > 0)
+  const error =
+    rows.length > 1
+      ? chart('*Error against time:* the line is what nothing beats in both', () =>
+          frontOption(c, i => c.col.error[i], 'relative Frobenius error', rows)
+        )
+      : null
+  const energy =
+    powered.length > 1
+      ? chart('*Energy against time,* J a run' + (c.energyMeasured ? '' : ' (power × time, trials of the final)'), () =>
+          frontOption(c, i => c.energy[i] / 1000, 'J', powered)
+        )
+      : null
+  return error || energy
+    ? section(
+        'fronts',
+        'Accuracy' + (energy ? ' and energy' : ''),
+        error && energy ? h('div', { class: 'two' }, error, energy) : error || energy
+      )
+    : null
+}
+
+function trials(c) {
+  return section('trials', 'Trials', trialTable(c, state.table))
+}
+
+function winnerCode(c) {
+  const w = c.raw.winner
+  if (!w) return null
+  return section(
+    'code',
+    'The winner’s code',
+    w.text
+      ? codeBlock(w.text, 'trial ' + w.trial + ' as `lathe export` writes it')
+      : h('p', { class: 'warn' }, 'There is no code: ' + (w.why_not || 'none was asked for') + '.')
+  )
+}
