@@ -79,7 +79,9 @@ load hold
     touch second                            # the second worker alone is broken
     order never breaks "device never never never never" never
     # compiled before: the others come later, so that the first device is not through with them by then
-    lathe check "$TREE/test/specs/hold.lua" --target host --where "HOLD == 'device' and ID == 3" --sample 1 -q
+    "$LATHE_BIN" verify "$TREE/test/specs/hold.lua" --device host --kernel hold --config "HOLD=device ID=3" \
+        --time-limit 0.5 ${LATHE_SANITIZE:+--sanitize} -q || true
+    rm held
     begin --device host,host --time-limit 600
     until_true 60 test -e held              # the first is occupied, so the second has the rest until it is taken out
     until_true 60 eval '[ "$(sql "SELECT count(*) FROM campaign_worker WHERE taken_out IS NOT NULL" 2>/dev/null)" = 1 ]'
