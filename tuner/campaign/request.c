@@ -35,6 +35,7 @@ char *request_text(const struct campaign_request *r, const char *devices, const 
     json_object_set_new(j, "strategy", text_or_null(r->strategy));
     json_object_set_new(j, "options", texts((const char *const *)r->options, r->noptions));
     json_object_set_new(j, "objective", json_string(objective_name(r->objective)));
+    json_object_set_new(j, "delays", json_string(delays_name(r->delays)));
     json_object_set_new(j, "top", json_integer(r->top));
     json_object_set_new(j, "time_limit", json_real(r->time_limit));
     json_object_set_new(j, "compile_seconds", json_real(r->compile_seconds));

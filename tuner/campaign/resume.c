@@ -70,6 +70,9 @@ static void read_request(struct resumption *r)
         const char *objective = text_of(j, "objective");    /* NULL: from before there was another than time */
         q->objective =
             objective && !strcmp(objective, objective_name(OBJECTIVE_ENERGY)) ? OBJECTIVE_ENERGY : OBJECTIVE_TIME;
+        const char *delays = text_of(j, "delays");          /* NULL: from before it was asked */
+        int when = delays ? delays_parse(delays) : -1;
+        q->delays = when < 0 ? DELAYS_AUTO : (enum delays)when;
         q->top = (int)json_integer_value(json_object_get(j, "top"));
         q->time_limit = json_number_value(json_object_get(j, "time_limit"));
         q->compile_seconds = json_number_value(json_object_get(j, "compile_seconds"));

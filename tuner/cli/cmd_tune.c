@@ -125,6 +125,7 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
                                      .workers = args->workers,
                                      .compile_seconds = args->compile_seconds,
                                      .compile_memory = args->compile_memory << 20,
+                                     .has_delays = args->has_delays,
                                      .delays = args->when_delayed,
                                      .drift_seconds = args->drift,
                                      .force = args->force};

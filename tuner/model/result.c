@@ -37,6 +37,21 @@ int objective_parse(const char *name)
     return -1;
 }
 
+static const char *const delays[DELAYS_COUNT] = {"auto", "yes", "no"};
+
+const char *delays_name(enum delays d)
+{
+    return (unsigned)d < DELAYS_COUNT ? delays[d] : "unknown";
+}
+
+int delays_parse(const char *name)
+{
+    for (int i = 0; i < DELAYS_COUNT; i++)
+        if (strcmp(delays[i], name) == 0)
+            return i;
+    return -1;
+}
+
 void result_init(struct result *r)
 {
     *r = (struct result){.outcome = OUTCOME_skipped, .time_ms = NAN};

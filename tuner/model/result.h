@@ -19,7 +19,9 @@ const char *objective_name(enum objective o);       /* "time", "energy" */
 int objective_parse(const char *name);              /* -1: unknown */
 
 /* Whether kernels are also verified with warps that pause at random; AUTO: on GPUs. */
-enum delays { DELAYS_AUTO, DELAYS_YES, DELAYS_NO };
+enum delays { DELAYS_AUTO, DELAYS_YES, DELAYS_NO, DELAYS_COUNT };
+const char *delays_name(enum delays d);             /* "auto", "yes", "no" */
+int delays_parse(const char *name);                 /* -1: unknown */
 
 struct samples {
     enum regime regime;

@@ -86,9 +86,7 @@ status parse_objective(const char *text, enum objective *out, struct err *e)
 
 status parse_delays(const char *text, enum delays *out, struct err *e)
 {
-    static const char *const names[] = {[DELAYS_AUTO] = "auto", [DELAYS_YES] = "yes", [DELAYS_NO] = "no"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0)
-            return *out = (enum delays)i, LATHE_OK;
-    return err_set(e, LATHE_USAGE, "--delays: expected auto, yes or no, not '%.100s'", text);
+    int d = delays_parse(text);
+    *out = (enum delays)(d < 0 ? DELAYS_AUTO : d);
+    return d >= 0 ? LATHE_OK : err_set(e, LATHE_USAGE, "--delays: expected auto, yes or no, not '%.100s'", text);
 }

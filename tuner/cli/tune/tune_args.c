@@ -41,7 +41,7 @@ const struct option_row tune_options[] = {
      .given = offsetof(struct tune_args, has_top)},
     {"delays", .arg = "WHEN", .kind = OPTION_TEXT, AT(delays), .initial = "auto",
      .help = "verify the best also compiled so that warps pause at random, which finds races: auto (on GPUs), yes, no",
-     .choices = "auto|yes|no"},
+     .given = offsetof(struct tune_args, has_delays), .choices = "auto|yes|no"},
     {"drift", .arg = "S", .kind = OPTION_SECONDS, AT(drift), .initial = "30",
      .help = "how often a baseline is timed again during the search, to see whether the device drifts"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
@@ -102,7 +102,7 @@ const char tune_details[] =
     "it at once. Either way, everything measured is in the database.\n"
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
     "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
-    "together), --top, --time-limit, --drift and how it compiles may be given anew.\n"
+    "together), --top, --delays, --time-limit, --drift and how it compiles may be given anew.\n"
     "Devices of unlike kinds are not mixed: each kind has a campaign of its own, all at the same time, with the "
     "whole of --trials and --seconds, and the winners are shown side by side. They share the compilers. Each is "
     "resumed by its own number.\n"

@@ -15,7 +15,7 @@ struct tune_args {
     double seconds, time_limit, compile_seconds, drift;
     bool quiet, json, csv, sanitize, force;
     /* given, not the default: */
-    bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit;
+    bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit, has_delays;
     enum delays when_delayed;           /* of `delays`, once that was read */
 };
 

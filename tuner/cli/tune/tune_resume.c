@@ -63,7 +63,8 @@ static void change(struct campaign_request *q, const struct resume_changes *c)
     if (c->compile_memory > 0)
         q->compile_memory = c->compile_memory;
     q->drift_seconds = c->drift_seconds;
-    q->delays = c->delays;
+    if (c->has_delays)
+        q->delays = c->delays;
     q->compile_workers = (int)c->workers;
     q->force = c->force;
 }

@@ -13,7 +13,8 @@ struct resume_changes {         /* of its request; 0: as it was */
     double compile_seconds;
     int64_t compile_memory;
     double drift_seconds;       /* always */
-    enum delays delays;         /* always */
+    bool has_delays;            /* false: as it was */
+    enum delays delays;
     bool force;
 };
 
