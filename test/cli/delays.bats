@@ -20,7 +20,8 @@ load helper
 }
 
 @test "where the quickest is refused, the next best takes its place in the final" {
-    lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --delays yes --top 1 --db d.db >out 2>notes
+    lathe tune "$TREE/test/specs/delayed.lua" --device host --strategy exhaustive --delays yes --top 1 \
+        --db d.db >out 2>notes
     grep -q "final: the next 1 take the place of those that are out" notes
     run lathe query --db d.db --csv "SELECT configuration FROM trial_report WHERE final_rank = 1"
     [[ "${lines[1]}" =~ ^KIND=(right|refused|unlaunched)$ ]]
@@ -40,7 +41,8 @@ load helper
     done
     "$LATHE_BIN" tune --resume 1 --top 5 --db d.db -q >out
     "$LATHE_BIN" tune --resume 2 --top 5 --delays no --db d.db -q >out
-    run lathe query --db d.db --csv "SELECT campaign_id, final_rank IS NULL FROM trial WHERE configuration = 'KIND=race'"
+    run lathe query --db d.db --csv "SELECT campaign_id, final_rank IS NULL FROM trial
+        WHERE configuration = 'KIND=race'"
     [ "${lines[1]} ${lines[2]}" = "1,1 2,0" ]
 }
 

@@ -40,7 +40,8 @@ static struct measure_options options_for(const struct campaign *c, enum regime 
     return o;
 }
 
-/* The baselines, each once, and the leaders, those in reserve too. *nbaselines: how many of the first. mem_free them. */
+/* The baselines, each once, and the leaders, those in reserve too. *nbaselines: how many of the first. mem_free
+ * them. */
 static struct entry *entries_new(struct campaign *c, int *nbaselines, int *n)
 {
     struct entry *list = mem_zalloc((size_t)(c->nmeasured_baselines + c->nleaders) + 1, sizeof *list);

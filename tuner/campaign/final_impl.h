@@ -43,9 +43,9 @@ status final_refuse(struct campaign *c, struct entry *x, struct result *r, struc
 /* final_sort.c: the leaders among the entries, best first. */
 void final_sort(struct entry *list, int n, enum objective o);
 
-/* final_verify.c: opens and verifies leaders, best first, on the inputs that the devices have now, those with delays too where
- * they are wanted, until request->top of them are right or all n were tried: the first *tried were, and of these the ones
- * that are not right are refused. */
+/* final_verify.c: opens and verifies leaders, best first, on the inputs that the devices have now, and with delays too
+ * where they are wanted, until request->top of them are right or all n were tried: the first *tried were, and of these
+ * the ones that are not right are refused. */
 status final_verify(struct campaign *c, struct entry *list, int n, int *tried, struct err *e);
 
 #endif
