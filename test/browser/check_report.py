@@ -36,6 +36,23 @@ def see_all(browser):
               "chart %d is empty" % k)
 
 
+# Colours of text on what they stand on that have a contrast below 4.5 (WCAG 2.2, 1.4.3)
+CONTRAST = """(() => {
+  const value = n => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim()
+  const light = n => [1, 3, 5].map(k => parseInt(value(n).slice(k, k + 2), 16) / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((s, v, k) => s + v * [0.2126, 0.7152, 0.0722][k], 0)
+  const pairs = [['accent-ink', 'accent'], ['good', 'good-bg'], ['bad', 'bad-bg'], ['mild', 'mild-bg']]
+  for (const on of ['card', 'page', 'row', 'code'])
+    for (const ink of ['ink', 'ink2', 'ink3']) pairs.push([ink, on])
+  for (const on of ['card', 'code']) for (let k = 1; k <= 6; k++) pairs.push(['s' + k, on])
+  return pairs.filter(([a, b]) => {
+    const [x, y] = [light(a), light(b)].sort((p, q) => q - p)
+    return !((x + 0.05) / (y + 0.05) >= 4.5)
+  }).map(p => p.join(' on '))
+})()"""
+
+
 def case_opens(page):
     for width, dark in ((1280, False), (1280, True), (390, False)):
         with chromium.Browser(width, 900, dark) as b:
@@ -45,6 +62,10 @@ def case_opens(page):
             check(b.js("document.documentElement.dataset.theme") == ("dark" if dark else "light"),
                   "the system's theme is not taken")
             check(b.js("document.documentElement.scrollWidth") <= width, "wider than %d" % width)
+            check(b.js(CONTRAST) == [], "too little contrast: %s" % b.js(CONTRAST))
+            check(b.js("[...document.querySelectorAll('.chart')].every(e => "
+                       "e.closest('figure').querySelector('figcaption') && !/^This is a chart/.test(e.ariaLabel))"),
+                  "a chart does not say what it shows")
             check(b.js("[...document.querySelectorAll('#nav a')]"
                        ".every(a => document.querySelector(a.getAttribute('href')))"),
                   "the navigation leads nowhere")
@@ -185,8 +206,28 @@ def case_hostile(page):
 
 
 def case_print(page, pdf):
-    with chromium.Browser() as b:
+    """On paper: light, nothing wider than A4 without its margins, charts as wide as their places, and drawn."""
+    with chromium.Browser(1000, 900, True) as b:
         opened(b, page)
+        b.js("dispatchEvent(new Event('beforeprint'))")
+        b.media(True, "print")
+        check(b.js("document.documentElement.dataset.theme") == "light", "it prints dark")
+        check(b.js("Math.max(...[...document.querySelectorAll('main, table')].map(e => e.offsetWidth))") <= 690,
+              "wider than paper")
+        for box in b.js("[...document.querySelectorAll('.chart')].map(e => [e.ariaLabel, e.offsetWidth, "
+                        "e.querySelector('canvas') ? e.querySelector('canvas').offsetWidth : 0, "
+                        "e.querySelectorAll('canvas').length])"):
+            check(box[1] == box[2] and box[3] == 1, "a chart and its place: %s" % box)
+        # the cells of the heat map
+        check(b.js("(() => { const all = [...document.querySelectorAll('#parameters .chart canvas')], e = all.pop();"
+                   "const d = e.getContext('2d').getImageData(0, 0, e.width, e.height).data; let n = 0;"
+                   "for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200 && d[i + 2] > d[i] + 20) n++;"
+                   "return n / (e.width * e.height) })()") > 0.1, "the heat map has no cells")
+        check(b.js("document.querySelector('#trials-table tbody th button').offsetWidth") > 0, "trials have no number")
+        check(b.js("document.querySelector('#search').offsetWidth") == 0, "the filter is printed")
+        b.media(True)
+        b.js("dispatchEvent(new Event('afterprint'))")
+        check(b.js("document.documentElement.dataset.theme") == "dark", "the theme is not as it was")
         b.pdf(pdf)
         check(os.path.getsize(pdf) > 50000, "the printed page is empty")
         quiet(b)

@@ -36,7 +36,6 @@ function base(option) {
     {
       animation: false,
       textStyle: { fontFamily: 'inherit', color: ink },
-      aria: { enabled: true, decal: { show: false } },
       grid: { left: 62, right: 22, top: 36, bottom: 46 },
       legend: { show: false },
       tooltip: {}
@@ -133,6 +132,11 @@ const seen = new IntersectionObserver(
 const sized = new ResizeObserver(entries => {
   for (const e of entries) if (e.target.chart && e.target.chart.drawn) e.target.chart.drawn.resize()
 })
+
+/* At once, where the observer would be too late. */
+function fitCharts() {
+  for (const one of charts) if (one.drawn) one.drawn.resize()
+}
 
 /* All charts of elements that left the page are let go. */
 function forgetCharts() {

@@ -62,6 +62,8 @@ function rooflineOption(all, c) {
     color: cssVar('--ink'),
     fontSize: 11,
     lineHeight: 14,
+    backgroundColor: cssVar('--card'),
+    padding: [1, 3],
     formatter: points
       .filter(q => near(p, q))
       .map(q => q.name + '  ' + num(q.c.tflops(q.i), 3))

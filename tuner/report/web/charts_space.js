@@ -153,6 +153,12 @@ function rampColour(x) {
   return 'rgb(' + a.map((v, p) => Math.round(v + (b[p] - v) * (at - k))).join(',') + ')'
 }
 
+/* Black or white, whichever can be read on a colour of rampColour. */
+function inkOn(colour) {
+  const [r, g, b] = colour.match(/\d+/g).map(v => Math.pow(v / 255, 2.2))
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? '#000' : '#fff'
+}
+
 /* Best or median time at each pair of values. */
 function heatOption(c, kernel, a, b, median) {
   const rows = c.timed.filter(i => c.text('kernel', i) === kernel)
@@ -212,10 +218,21 @@ function heatOption(c, kernel, a, b, median) {
     },
     series: [
       {
-        type: 'heatmap',
+        // NOTE: a heatmap's cells are on a canvas of their own, which is missing in what Chromium prints
+        type: 'custom',
         data,
-        itemStyle: { borderColor: cssVar('--card'), borderWidth: 1 },
-        label: { show: few, fontSize: 10, formatter: p => num(p.value[2], 3) }
+        renderItem: (params, api) => {
+          const [x, y] = api.coord([api.value(0), api.value(1)]),
+            [width, height] = api.size([1, 1])
+          const fill = rampColour((api.value(2) - low) / (high - low))
+          return {
+            type: 'rect',
+            shape: { x: x - width / 2, y: y - height / 2, width, height },
+            style: { fill, stroke: cssVar('--card'), lineWidth: 1 },
+            textConfig: { position: 'inside' },
+            textContent: few ? { style: { text: num(api.value(2), 3), fontSize: 10, fill: inkOn(fill) } } : null
+          }
+        }
       }
     ]
   }

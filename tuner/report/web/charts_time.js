@@ -1,5 +1,15 @@
 /* charts_time.js: how times fell: against trials, against seconds, of several campaigns, and how they spread. */
 
+/* Pixels that the labels of lines at these times are moved down by, so that none lies on another; of a plot that is
+ * about 270 pixels high, with timeAxis(low, high). */
+function apart(times, low, high) {
+  const at = t => 270 * (high / low > 4 ? Math.log(high / t) / Math.log(high / low) : (high - t) / (high - low))
+  const order = times.map((_, k) => k).sort((a, b) => times[b] - times[a]),
+    y = times.map(at)
+  for (let k = 1; k < order.length; k++) y[order[k]] = Math.max(y[order[k]], y[order[k - 1]] + 13)
+  return times.map((t, k) => y[k] - at(t))
+}
+
 /* Trials as a cloud a kernel, the best so far as steps, the baselines as lines. x: of a row. */
 function progressOption(c, x, xName) {
   const times = sortedTimes(c)
@@ -8,6 +18,11 @@ function progressOption(c, x, xName) {
   const range = shownRange(
     times,
     lines.map(i => c.col.time_ms[i])
+  )
+  const moved = apart(
+    lines.map(i => c.col.time_ms[i]),
+    range.low,
+    range.high
   )
   const improved = c.improvements()
   const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
@@ -71,9 +86,9 @@ function progressOption(c, x, xName) {
           formatter: '{a}',
           color: seriesColour(c.kernels.length + k),
           fontSize: 11,
-          distance: 4
-        },
-        labelLayout: { moveOverlap: 'shiftY' }
+          distance: 4,
+          offset: [0, moved[k]]
+        }
       }))
     )
   }

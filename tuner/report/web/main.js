@@ -103,12 +103,18 @@ document.getElementById('theme').addEventListener('click', () => {
   applyTheme()
 })
 systemDark.addEventListener('change', applyTheme)
+/* Printed, a page is light, and as wide as paper is: a chart is a picture of the size that it had when it was drawn. */
 addEventListener('beforeprint', () => {
   setTheme('light')
-  for (const d of document.querySelectorAll('#parameters details')) d.open = true
+  document.documentElement.classList.add('printing')
+  fitCharts()
   redrawCharts(true)
 })
-addEventListener('afterprint', applyTheme)
+addEventListener('afterprint', () => {
+  document.documentElement.classList.remove('printing')
+  fitCharts()
+  applyTheme()
+})
 
 function load(document_) {
   const id = campaigns[state.at] && campaigns[state.at].raw.id

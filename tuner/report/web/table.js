@@ -3,7 +3,8 @@
 
 const PAGE_ROWS = 50
 
-/* key, title, what it is worth when sorted, how it is shown; text: a text column */
+/* key, title, what it is worth when sorted, how it is shown; text: a text column; aside: left out
+ * on paper */
 const TABLE_COLUMNS = [
   { key: 'id', title: 'Trial', get: (c, i) => c.col.id[i], show: x => String(x) },
   { key: 'rank', title: 'Rank', get: (c, i) => c.col.rank[i], show: x => num(x, 4) },
@@ -11,15 +12,15 @@ const TABLE_COLUMNS = [
   { key: 'kernel', title: 'Kernel', text: true, get: (c, i) => c.text('kernel', i) },
   { key: 'outcome', title: 'Outcome', text: true, get: (c, i) => c.outcome(i), element: (c, i) => badge(c.outcome(i)) },
   { key: 'cold', title: 'Cold ms', get: (c, i) => c.col.cold_ms[i], show: x => same(x, 5) },
-  { key: 'sustained', title: 'Sustained ms', get: (c, i) => c.col.sustained_ms[i], show: x => same(x, 5) },
+  { key: 'sustained', aside: true, title: 'Sustained ms', get: (c, i) => c.col.sustained_ms[i], show: x => same(x, 5) },
   {
     key: 'speedup',
     title: 'Speed-up',
     get: (c, i) => (c.firstBaseline < 0 ? NONE : c.speedup(i, c.firstBaseline)),
     show: x => (Number.isFinite(x) ? fixed(x, 3) + '×' : '–')
   },
-  { key: 'tflops', title: 'TFLOP/s', get: (c, i) => c.tflops(i), show: x => same(x, 4) },
-  { key: 'gbps', title: 'GB/s', get: (c, i) => c.gbps(i), show: x => same(x, 4) },
+  { key: 'tflops', aside: true, title: 'TFLOP/s', get: (c, i) => c.tflops(i), show: x => same(x, 4) },
+  { key: 'gbps', aside: true, title: 'GB/s', get: (c, i) => c.gbps(i), show: x => same(x, 4) },
   {
     key: 'error',
     title: 'Error',
@@ -27,10 +28,10 @@ const TABLE_COLUMNS = [
     show: x => (Number.isFinite(x) ? x.toExponential(1) : '–')
   },
   { key: 'registers', title: 'Registers', get: (c, i) => c.col.registers[i], show: x => num(x) },
-  { key: 'local', title: 'Local B', get: (c, i) => c.col.local_bytes[i], show: count },
+  { key: 'local', aside: true, title: 'Local B', get: (c, i) => c.col.local_bytes[i], show: count },
   { key: 'shared', title: 'Shared B', get: (c, i) => c.col.shared_static[i] + c.col.shared_dynamic[i], show: count },
   { key: 'occupancy', title: 'Occupancy', get: (c, i) => c.col.occupancy[i], show: x => percent(x, 0) },
-  { key: 'at', title: 'At s', get: (c, i) => c.col.at_seconds[i], show: x => fixed(x, 1) },
+  { key: 'at', aside: true, title: 'At s', get: (c, i) => c.col.at_seconds[i], show: x => fixed(x, 1) },
   {
     key: 'configuration',
     title: 'Configuration, or why it is not ok',
@@ -41,6 +42,10 @@ const TABLE_COLUMNS = [
       c.outcome(i) !== 'ok' && c.text('reason', i) ? c.text('reason', i).slice(0, 240) : c.configuration(i, c.varied)
   }
 ]
+
+function columnClass(k) {
+  return [k.wide ? 'conf' : k.text ? '' : 'n', k.aside ? 'aside' : ''].filter(Boolean).join(' ') || null
+}
 
 /* "time<5.2", "BM=128", "outcome!=ok", or a word that stands anywhere in a row: all must hold. Returns row ->
  * boolean. */
@@ -160,7 +165,7 @@ function trialTable(c, state) {
     return TABLE_COLUMNS.map((k, at) => {
       const value = k.get(c, i),
         shown = k.element ? k.element(c, i) : k.show ? k.show(value, c, i) : value
-      if (at > 0) return h('td', { class: k.wide ? 'conf' : k.text ? null : 'n' }, shown)
+      if (at > 0) return h('td', { class: columnClass(k) }, shown)
       const button = h(
         'button',
         {
@@ -187,7 +192,7 @@ function trialTable(c, state) {
           'th',
           {
             scope: 'col',
-            class: k.text ? null : 'n',
+            class: columnClass({ ...k, wide: false }),
             'aria-sort': state.sort === k.key ? (state.down ? 'descending' : 'ascending') : null
           },
           h(
