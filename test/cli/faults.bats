@@ -80,6 +80,14 @@ is() {
     done
 }
 
+@test "only kernels that may not win are right: that is said" {
+    sed 's/source = "fresh.cu",/eligible = false, &/' "$TREE/test/specs/fresh.lua" >shown.lua
+    cp "$TREE"/test/specs/fresh.cu "$TREE"/test/specs/faults_reference.cu .
+    split lathe tune shown.lua --device host --strategy exhaustive --seed 2 --db shown.db -q
+    [ "$status" = 1 ]
+    [[ "$errors" == *"nothing can win: what is right is of kernels with \`eligible = false\`"* ]]
+}
+
 @test "right for longer than a trial lasts: refused by the final, which runs it on and on" {
     split lathe tune "$TREE/test/specs/late.lua" --device host --strategy exhaustive --db late.db
     [ "$status" = 0 ]
@@ -102,6 +110,10 @@ is() {
     [ "$(tail -1 <<<"$out")" = "next: lathe show 1 --db fresh.db" ]
     lathe show 1 --db fresh.db --json >shown
     [ "$(json shown "(j ->> '$.reasons[0].outcome') || (j ->> '$.reasons[0].count')")" = ok6 ]
+    # and of what an earlier final has refused, resuming says that, and not that nothing was valid
+    split lathe tune --resume 1 --db fresh.db --top 3 -q
+    [ "$status" = 1 ]
+    [[ "$errors" == *"nothing won: all that may win was refused by an earlier final"* ]]
     # the next best took the places of those refused, three times; what was in no final is shown as that, and not recommended either
     split lathe tune "$TREE/test/specs/fresh.lua" --device host --strategy exhaustive --seed 2 --db one.db --top 1
     [ "$status" = 1 ]

@@ -233,14 +233,22 @@ static void close_all(struct campaign *c)
 static status nothing_found(const struct campaign *c, struct err *e)
 {
     const struct campaign_progress *p = &c->progress;
-    int refused = 0; /* by this final, or before the campaign was resumed */
+    int refused = 0; /* by this final */
     for (int i = 0; i < c->nleaders; i++) refused += c->leaders[i].refused;
+    if (c->refused_before && !c->nleaders)
+        return err_set(e, LATHE_NOTHING,
+                       "nothing won: all that may win was refused by an earlier final, on fresh inputs\n"
+                       "`lathe show %lld --db %s` lists the reasons", (long long)c->id, c->request->db);
     if (refused && refused == c->nleaders)
         return err_set(e, LATHE_NOTHING,
                        "nothing won: the final verified the best%s again, on fresh inputs, and refused %s%s%.900s\n"
                        "`lathe show %lld --db %s` lists the reasons",
                        refused > 1 ? "" : " one", refused > 1 ? "all of them" : "it", c->refusal ? ": " : "",
                        c->refusal ? c->refusal : "", (long long)c->id, c->request->db);
+    if (p->outcomes[OUTCOME_ok] && !c->nleaders)
+        return err_set(e, LATHE_NOTHING,
+                       "nothing can win: what is right is of kernels with `eligible = false`, and nothing else is\n"
+                       "`lathe show %lld --db %s` lists all trials", (long long)c->id, c->request->db);
     if (p->trials)
         return err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld --db %s` lists the reasons",
                        (long long)c->id, c->request->db);

@@ -102,6 +102,7 @@ struct campaign {
     int64_t nknown, cap_known;
     struct leader *leaders;     /* best first, at most campaign_most_leaders */
     int nleaders;
+    int refused_before;         /* those that a final refused before the campaign was resumed: no leaders */
     char *refusal;              /* why the final refused the first of them that it did; NULL: none */
     struct leader *measured_baselines;
     int nmeasured_baselines;

@@ -103,6 +103,7 @@ static void account(struct trial *t, bool refused, bool recorded)
         c->progress.outcomes[r->outcome]++;
         if (!recorded) warn_if_hopeless(c, t);
     }
+    if (ok && refused && !baseline) c->refused_before++;
     if ((ok && !refused) || (baseline && isfinite(r->time_ms))) keep_leader(c, t);
     if (t->slot >= 0) {
         bool timed = ok || r->outcome == OUTCOME_inaccurate;
