@@ -45,6 +45,20 @@ yes' ]
     [ "$(sed -n 2p neighbours.csv)" = 1,a,2,1,resources,, ]
 }
 
+@test "no rows: the header line alone, the same as with rows" {
+    lathe tune tiny --device host --kernel plain --trials 8 --quiet --db e.db >/dev/null
+    lathe show 1 --csv --db e.db | head -1 >with.csv
+    [ "$(grep -c "^id,campaign,number," with.csv)" = 1 ]
+    lathe explain 1 --csv --db e.db >none.csv       # of a baseline
+    [ "$(cat none.csv)" = trial,parameter,from,to,outcome,time_ms,ratio ]
+    for table in drift verification sample measurement parameter_value; do
+        sqlite3 e.db "DELETE FROM $table"
+    done
+    sqlite3 e.db "DELETE FROM trial"
+    lathe show 1 --csv --db e.db >none.csv
+    cmp with.csv none.csv
+}
+
 @test "check --csv and verify --csv: the rows of --json" {
     lathe check tiny --target host --sample 2 --csv --quiet >checked.csv
     lathe check tiny --target host --sample 2 --json --quiet >checked

@@ -193,7 +193,8 @@ static status print_all(const json_t *x, const struct explain_args *args, struct
     if (args->json)
         return out_json(x, e);
     if (args->csv)
-        return report_csv_out(json_object_get(x, "neighbours"), e);
+        return report_csv_rows_out(json_object_get(x, "neighbours"),
+                                   "trial,parameter,from,to,outcome,time_ms,ratio", e);
     print_trial(&b, trial);
     print_roofline(&b, trial, json_object_get(x, "roofline"));
     print_resources(&b, trial, json_object_get(x, "launches"));

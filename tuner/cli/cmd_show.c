@@ -54,6 +54,14 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
     }
 }
 
+/* Of --csv, where a campaign has no trial: what rows of query_campaign have. */
+static const char TRIAL_COLUMNS[] =
+    "id,campaign,number,kernel,configuration,outcome,reason,role,eligible,time_ms,cold_ms,sustained_ms,"
+    "rank,error,max_abs,mismatches,speedup,tflops,gbps,registers,local_bytes,shared_bytes,occupancy,"
+    "seconds_compile,seconds_load,seconds_verify,seconds_measure,seconds_strategy,seconds_store,"
+    "seconds_device,problem,operator,size,device,device_kind,tolerance,inputs,started,energy_mj,"
+    "objective,ran_on";
+
 static status show_one(struct query *q, int64_t id, const struct show_args *args, struct err *e)
 {
     json_t *campaign = NULL, *best = NULL;
@@ -73,7 +81,7 @@ static status show_one(struct query *q, int64_t id, const struct show_args *args
     if (args->json) {
         s = out_json(campaign, e);
     } else if (args->csv) {
-        s = report_csv_out(json_object_get(campaign, "trials"), e);
+        s = report_csv_rows_out(json_object_get(campaign, "trials"), TRIAL_COLUMNS, e);
     } else {
         struct query_filter f = {.campaign = id, .top = BEST};
         s = query_best(q, &f, &best, e);

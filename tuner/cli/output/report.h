@@ -55,6 +55,8 @@ void report_history(struct strbuf *b, const json_t *falls, int64_t total, bool u
 void report_csv(struct strbuf *b, const json_t *rows);
 /* The same to standard output. */
 status report_csv_out(const json_t *rows, struct err *e);
+/* The same; where there are no rows, the header line is `columns`, names with commas between. */
+status report_csv_rows_out(const json_t *rows, const char *columns, struct err *e);
 /* LATHE_USAGE if a command is asked for both. */
 status report_one_form(const char *command, bool json, bool csv, struct err *e);
 /* One row a campaign. */

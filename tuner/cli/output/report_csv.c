@@ -90,6 +90,15 @@ status report_csv_out(const json_t *rows, struct err *e)
     return out_buffer(&b, e);
 }
 
+status report_csv_rows_out(const json_t *rows, const char *columns, struct err *e)
+{
+    struct strbuf b = {0};
+    if (json_array_size(rows))
+        return report_csv_out(rows, e);
+    sb_addf(&b, "%s\n", columns);
+    return out_buffer(&b, e);
+}
+
 status report_one_form(const char *command, bool json, bool csv, struct err *e)
 {
     return json && csv ? err_set(e, LATHE_USAGE, "%s: --csv and --json exclude each other\ngive one of them", command)
