@@ -44,6 +44,14 @@ compare() { "$LATHE_BIN" compare "$@"; }
     fails 2 "campaign 1 is there twice" compare 1 01 --db c.db
     fails 2 "the numbers of two campaigns" compare 1 --db c.db
     fails 2 "--spaces is for strategies, and 1 is a campaign" compare 1 2 --spaces "$PNPOLY"
+    fails 2 "--seeds is for strategies, and 1 is a campaign" compare 1 2 --seeds 3 --db c.db
+    fails 2 "1 is a campaign's number, and 'random' is none" compare random 1 --db c.db
+    # one without a final: the ratio is of the trials' times, which is said, for cold times stand beside it
+    $tune --strategy ils --seed 4 --top 0 >/dev/null
+    split compare 2 4 1 --db c.db
+    [[ "$out" == *"by the trials' times, since one of the two is without a final: 4" ]]
+    compare 2 4 --db c.db --json >rows
+    [ "$(json rows "round(j ->> '\$[1].ratio' - (j ->> '\$[0].best.time_ms') / (j ->> '\$[1].best.time_ms'), 9)")" = 0.0 ]
     # words are strategies, as in a list
     compare random local --spaces "$PNPOLY" --seeds 2 --quiet >a
     compare --strategies random,local --spaces "$PNPOLY" --seeds 2 --quiet >b

@@ -31,11 +31,12 @@ static const struct option_row compare_options[] = {
     {"strategies", .arg = "NAME[:K=V,...],...", .kind = OPTION_TEXTS, AT(strategies),
      .help = "strategies or .lua files, each with options after a colon: random,gp:batch=4,kappa=1; may be repeated "
              "(default: all that there are)"},
-    {"seeds", .arg = "N", .kind = OPTION_COUNT, AT(seeds), .initial = "25", .min = 1, .max = 100000,
-     .help = "runs of each strategy on each space"},
+    {"seeds", .arg = "N", .kind = OPTION_COUNT, AT(seeds), .min = 1, .max = 100000,
+     .help = "runs of each strategy on each space (default 25)"},
     {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "the first of them"},
-    {"cutoff", .arg = "P", .kind = OPTION_TEXT, AT(cutoff), .initial = "0.95",
-     .help = "the range of the score ends where random search has come this far from the median to the optimum"},
+    {"cutoff", .arg = "P", .kind = OPTION_TEXT, AT(cutoff),
+     .help = "the range of the score ends where random search has come this far from the median to the optimum "
+             "(default 0.95)"},
     {"own-time", .kind = OPTION_FLAG, AT(own_time),
      .help = "put the strategies' own measured time on the clock, in place of the recorded one; results then differ "
              "from one call to the next"},
@@ -217,6 +218,9 @@ static status compare_campaigns(const struct compare_args *args, struct err *e)
                         : args->output           ? "--output"
                         : args->own_time         ? "--own-time"
                         : args->kernel           ? "--kernel"
+                        : args->seeds            ? "--seeds"
+                        : args->cutoff           ? "--cutoff"
+                        : args->jobs             ? "--jobs"
                                                  : NULL;
     if (other)
         return err_set(e, LATHE_USAGE, "compare: %s is for strategies, and %s is a campaign's number\n"
@@ -227,14 +231,18 @@ static status compare_campaigns(const struct compare_args *args, struct err *e)
 
 static status compare_run(const struct cli *cli, void *p, struct err *e)
 {
-    const struct compare_args *args = p;
+    struct compare_args *args = p;
     struct comparing c = {.folder = args->output, .cli = cli};
     double cutoff;
     if (args->json && args->csv)
         return err_set(e, LATHE_USAGE, "compare: --json and --csv exclude each other\ngive one of them");
-    if (campaigns_named(&args->names))
-        return compare_campaigns(args, e);
-    status s = parse_cutoff(args->cutoff, &cutoff, e);
+    bool campaigns;
+    status s = campaigns_named(&args->names, &campaigns, e);
+    if (s || campaigns)
+        return s ? s : compare_campaigns(args, e);
+    if (!args->seeds)
+        args->seeds = 25;
+    s = parse_cutoff(args->cutoff ? args->cutoff : "0.95", &cutoff, e);
     if (!s)
         s = read_strategies(&c, &args->names, &args->strategies, e);
     if (!s && (int64_t)c.nstrategies * args->spaces.count * args->seeds > 10000000)

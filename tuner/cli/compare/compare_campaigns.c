@@ -10,12 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-bool campaigns_named(const struct text_list *words)
+static bool is_number(const char *word) { return !word[strspn(word, "0123456789")]; }
+
+status campaigns_named(const struct text_list *words, bool *named, struct err *e)
 {
-    for (int i = 0; i < words->count; i++)
-        if (words->items[i][strspn(words->items[i], "0123456789")])
-            return false;
-    return words->count > 0;
+    int numbers = 0, number = 0, other = 0;
+    for (int i = 0; i < words->count; i++) {
+        bool is = is_number(words->items[i]);
+        numbers += is;
+        *(is ? &number : &other) = i;
+    }
+    *named = numbers > 0;
+    if (numbers == 0 || numbers == words->count)
+        return LATHE_OK;
+    return err_set(e, LATHE_USAGE, "compare: %s is a campaign's number, and '%s' is none\n"
+                   "give numbers of campaigns alone, or names of strategies alone", words->items[number],
+                   words->items[other]);
 }
 
 /* --- reading --- */
@@ -24,6 +34,8 @@ static bool same(const json_t *a, const json_t *b, const char *key)
 {
     return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
+
+static bool finalist(const json_t *best) { return !isnan(tree_number(best, "cold_ms")); }
 
 /* By the final's cold time where both have it, or the energy of a run; NaN: they are not to be compared. */
 static double ratio_of(const json_t *first, const json_t *own)
@@ -36,8 +48,7 @@ static double ratio_of(const json_t *first, const json_t *own)
             return NAN;
     if (!strcmp(tree_text(own, "objective"), "energy"))
         return tree_number(first, "energy_mj") / tree_number(own, "energy_mj");
-    bool cold = !isnan(tree_number(first, "cold_ms")) && !isnan(tree_number(own, "cold_ms"));
-    const char *key = cold ? "cold_ms" : "time_ms";
+    const char *key = finalist(first) && finalist(own) ? "cold_ms" : "time_ms";
     return tree_number(first, key) / tree_number(own, key);
 }
 
@@ -193,6 +204,23 @@ static void add_row(struct table *t, const json_t *row, const struct layout *l)
     cell_configuration(t, best, false);
 }
 
+/* Where one has a final and the other none, the ratio is not that of the times beside it. */
+static void print_mixed(struct strbuf *b, const json_t *rows)
+{
+    const json_t *first = json_object_get(json_array_get(rows, 0), "best");
+    const char *end = "";
+    for (size_t i = 1; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i), *own = json_object_get(row, "best");
+        if (isnan(tree_number(row, "ratio")) || !strcmp(tree_text(own, "objective"), "energy") ||
+            finalist(own) == finalist(first))
+            continue;
+        sb_addf(b, "%s%lld", *end ? ", " : "\nby the trials' times, since one of the two is without a final: ",
+                (long long)tree_int(row, "id"));
+        end = "\n";
+    }
+    sb_add(b, end);
+}
+
 static void print_rows(struct strbuf *b, const json_t *rows)
 {
     struct layout l = layout_of(rows, is_terminal(stdout));
@@ -216,6 +244,7 @@ static void print_rows(struct strbuf *b, const json_t *rows)
         left_out = " (another problem, size, device, class of inputs or objective)\n";
     }
     sb_add(b, left_out);
+    print_mixed(b, rows);
 }
 
 status campaigns_compare(const struct campaigns_asked *asked, struct err *e)

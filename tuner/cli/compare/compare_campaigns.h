@@ -11,8 +11,8 @@ struct campaigns_asked {
     bool json, csv;              /* one of them at most */
 };
 
-/* Whether all of the words are numbers, and there is one. */
-bool campaigns_named(const struct text_list *words);
+/* *named: the words are numbers, and there is one. LATHE_USAGE: only some of them are. */
+status campaigns_named(const struct text_list *words, bool *named, struct err *e);
 
 /* To stdout. Times are compared with the first's where problem, size, device, inputs and objective are the same.
  * LATHE_USAGE: fewer than two, or one twice. LATHE_NOTHING: there is no such campaign. */
