@@ -36,6 +36,12 @@ def see_all(browser):
               "chart %d is empty" % k)
 
 
+# Steps, each a best so far or a front, of which a point is left of the one before it or above it
+BACKWARDS = """[...document.querySelectorAll('.chart')]
+  .flatMap(e => (e.chart.drawn ? e.chart.drawn.getOption().series || [] : []).filter(s => s.step === 'end'))
+  .filter(s => s.data.some((d, k) => k && (d[0] < s.data[k - 1][0] || d[1] > s.data[k - 1][1])))
+  .map(s => s.name)"""
+
 # Colours of text on what they stand on that have a contrast below 4.5 (WCAG 2.2, 1.4.3)
 CONTRAST = """(() => {
   const value = n => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim()
@@ -62,6 +68,7 @@ def case_opens(page):
             check(b.js("document.documentElement.dataset.theme") == ("dark" if dark else "light"),
                   "the system's theme is not taken")
             check(b.js("document.documentElement.scrollWidth") <= width, "wider than %d" % width)
+            check(b.js(BACKWARDS) == [], "a step chart goes back in x, or up in y: %s" % b.js(BACKWARDS))
             check(b.js(CONTRAST) == [], "too little contrast: %s" % b.js(CONTRAST))
             check(b.js("[...document.querySelectorAll('.chart')].every(e => "
                        "e.closest('figure').querySelector('figcaption') && !/^This is a chart/.test(e.ariaLabel))"),
@@ -187,6 +194,16 @@ def case_table(page, database, campaign):
         b.js("document.querySelector('#code button').click()")
         check(b.until("/Copied|Selected/.test(document.querySelector('#code button').textContent)", 5),
               "the copy button says nothing")
+        quiet(b)
+
+
+def case_reasons(page, outcome, count, reason):
+    """Reasons that differ in numbers alone are one row, with the first one's text."""
+    with chromium.Browser() as b:
+        opened(b, page)
+        got = b.js("[...document.querySelectorAll('#outcomes tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+        got = [r[:3] for r in got if r[0].endswith(outcome)]
+        check(got == [["✕ " + outcome, count, reason]], got)
         quiet(b)
 
 

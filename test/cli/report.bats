@@ -101,6 +101,18 @@ needs_browser() {
     python3 "$BROWSER" print page.html page.pdf
 }
 
+@test "browser: reasons that differ in numbers alone are one" {
+    needs_browser
+    recorded
+    sqlite3 h200.db "UPDATE trial SET outcome = 'wrong', reason = id || ' of 3840 differ: Y[0,' || (id % 7) || '] got ' ||
+        (id * -1.5e-7) || ', wanted 2' WHERE campaign_id = 3 AND id % 90 = 0"
+    count="$(sqlite3 h200.db "SELECT count(*) FROM trial WHERE campaign_id = 3 AND outcome = 'wrong' AND role = 'candidate'")"
+    first="$(sqlite3 h200.db "SELECT reason FROM trial WHERE campaign_id = 3 AND reason LIKE '%3840 differ%' ORDER BY id")"
+    [ "$count" -ge 10 ]
+    lathe report 3 --db h200.db -o page.html
+    python3 "$BROWSER" reasons page.html wrong "$count" "$(head -n 1 <<<"$first")"
+}
+
 @test "browser: text of the database stays text" {
     needs_browser
     recorded

@@ -24,7 +24,7 @@ function progressOption(c, x, xName) {
     range.low,
     range.high
   )
-  const improved = c.improvements()
+  const improved = c.improvements(x)
   const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
   const steps = improved.map(i => [x(i), c.col.time_ms[i], i])
   if (steps.length) steps.push([last, steps[steps.length - 1][1], improved[improved.length - 1]])
@@ -174,7 +174,7 @@ function distributionOption(c) {
 function comparisonOption(list, byTime) {
   const series = list.map((c, k) => {
     const x = i => (byTime ? c.col.at_seconds[i] : c.col.number[i])
-    const steps = c.improvements().map(i => [x(i), c.col.time_ms[i]])
+    const steps = c.improvements(x).map(i => [x(i), c.col.time_ms[i]])
     const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
     if (steps.length) steps.push([last, steps[steps.length - 1][1]])
     return {

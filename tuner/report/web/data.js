@@ -1,6 +1,7 @@
 /* data.js: the document's columns as numbers, and what follows from them by arithmetic. Row i is trial i. */
 
 const NONE = NaN
+const NUMBER = /[-+]?\b\d[\d.]*(e[-+]?\d+)?/gi
 
 const WHOLE = { i1: [Int8Array, -128], i2: [Int16Array, -32768], i4: [Int32Array, -2147483648] }
 
@@ -152,12 +153,14 @@ class Campaign {
     return (this.intensity * this.peakGbps) / 1000 < this.peakTflops
   }
 
-  /* Rows at which the best time so far fell: those that may win, in the order proposed. */
-  improvements() {
+  /* Rows at which the best time so far fell: those that may win, in the order of x(row), which is that of the numbers
+   * or another: of several trials under way one may end before another that was proposed first. */
+  improvements(x = i => this.col.number[i]) {
     const out = []
     let best = Infinity
-    for (const i of this.candidates)
-      if (this.outcome(i) === 'ok' && this.col.eligible[i] === 1 && this.col.time_ms[i] < best) {
+    const rows = this.candidates.filter(i => this.outcome(i) === 'ok' && this.col.eligible[i] === 1 && x(i) >= 0)
+    for (const i of rows.sort((a, b) => x(a) - x(b)))
+      if (this.col.time_ms[i] < best) {
         best = this.col.time_ms[i]
         out.push(i)
       }
@@ -170,12 +173,13 @@ class Campaign {
     return [...counts].sort((a, b) => b[1] - a[1])
   }
 
-  /* Why trials failed: {outcome, reason, count, row}, the most frequent first. */
+  /* Why trials failed: {outcome, reason, count, row}, the most frequent first. Reasons that are alike but for their
+   * numbers are one, which is told as the first trial, row, has it. */
   reasons() {
     const met = new Map()
     for (const i of this.candidates) {
       if (this.outcome(i) === 'ok' || this.outcome(i) === 'in_flight') continue
-      const key = this.col.outcome[i] + ' ' + this.col.reason[i]
+      const key = this.outcome(i) + ' ' + this.text('reason', i).replace(NUMBER, '#')
       const one = met.get(key)
       if (one) one.count++
       else met.set(key, { outcome: this.outcome(i), reason: this.text('reason', i), count: 1, row: i })

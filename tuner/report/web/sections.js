@@ -98,7 +98,7 @@ function failures(c) {
     chart('*How trials ended*', () => outcomesOption(c), { rem: 3.5 + 2 * c.outcomes().length }),
     reasons.length
       ? simpleTable(
-          'Why trials are not ok, the most frequent reasons first' +
+          'Why trials are not ok, the most frequent reasons first; those that differ in numbers alone are one' +
             (reasons.length > most ? ' (' + most + ' of ' + count(reasons.length) + ')' : ''),
           ['Outcome', 'Trials', 'Reason', 'Example'],
           reasons
