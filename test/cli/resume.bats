@@ -110,6 +110,22 @@ cut_off() {
     [ "$(sql "SELECT state FROM campaign")" = finished ]
 }
 
+@test "killed, the search took what it took until then, and resumed both sittings together" {
+    export LATHE_CACHE="$PWD/cache"
+    compiler "sleep 1"
+    order compile device
+    begin
+    until_true 60 test -e held
+    kill -KILL "$pid"
+    ends
+    [ "$(sql "SELECT search_seconds > 0.9 FROM campaign")" = 1 ]
+    goes_on --time-limit 1
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(sql "SELECT search_seconds > 1.9 FROM campaign")" = 1 ]
+    [ "$(sql "SELECT device_share <= 1 FROM pace")" = 1 ]
+}
+
 @test "what was on the device when the power went is tried once more, at the end, alone, and then left" {
     order never "device never never" never
     begin

@@ -129,6 +129,9 @@ void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((form
 void campaign_forget_error(const struct campaign *c, struct verification *v);
 /* Interrupted, out of time, or the device is gone. */
 bool campaign_must_stop(struct campaign *c);
+/* Records now and then what the search has taken so far, so that of a campaign that is killed it is known as well as its
+ * trials are. */
+status campaign_search_passed(struct campaign *c, struct err *e);
 void campaign_clear_interrupt(void);
 static inline bool campaign_on_gpu(const struct campaign *c)
 {

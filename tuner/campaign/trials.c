@@ -232,7 +232,9 @@ static status reap(struct run *run, struct err *e)
             at = &t->next;
             continue;
         }
+        bool candidate = t->number > 0;
         status s = trial_close(t, e);
+        if (!s && candidate) s = campaign_search_passed(run->c, e);
         if (s) return s;
         *at = t->next;
         if (run->last == t) run->last = previous;
