@@ -39,6 +39,33 @@ builds() { # FILE [OPTION...]
     builds w.cu -DLATHE_SELFTEST -lcublas
 }
 
+@test "printf and assert, which NVRTC knows without a header; neither summary nor parameters" {
+    cat >said.cu <<'CU'
+extern "C" __global__ void plain(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    assert(n > 0);
+    if (i < n) y[i] = 2 * x[i];
+    if (n < 0) printf("%d\n", n);
+}
+CU
+    cat >said.lua <<'LUA'
+local function steps() return { launch { "plain", grid = "ceil_div(n, 64)", block = 64, args = { "x", "y", "n" } } } end
+return problem {
+  name = "said", dims = { { "n", 1000 } },
+  tensors = { { "x", "f32", { "n" } }, { "y", "f32", { "n" }, output = true } },
+  reference = kernel { source = "said.cu", steps = steps() }, tolerance = { atol = 0, rtol = 1e-6 },
+  kernels = { { "mine", source = "said.cu", steps = steps() } },
+}
+LUA
+    lathe tune said.lua --device host --db said.db -q
+    split lathe export --db said.db -o w.cu
+    [[ "$errors" == *" ms cold" ]]
+    [ "$(head -1 w.cu)" = "// said" ]
+    builds w.cu -c
+    builds w.cu -DLATHE_SELFTEST
+}
+
 @test "the file says where it comes from, and has no path of this machine" {
     lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear -o w.cu
     for word in "size          M=8 N=16 K=32" "configuration " "against a reference in double" "not eligible" \

@@ -67,10 +67,13 @@ static void tell(const json_t *trial, const char *file)
 {
     struct strbuf line = {0}, clean = {0};
     double cold = tree_number(trial, "cold_ms");
-    sb_addf(&line, "wrote %s: trial %lld of campaign %lld, kernel %s, ", file, (long long)tree_int(trial, "id"),
+    sb_addf(&line, "wrote %s: trial %lld of campaign %lld, kernel %s", file, (long long)tree_int(trial, "id"),
             (long long)tree_int(trial, "campaign"), tree_text(trial, "kernel"));
-    sb_addf(&line, "%.4g ms%s, ", isnan(cold) ? tree_number(trial, "time_ms") : cold, isnan(cold) ? "" : " cold");
-    report_configuration(&line, json_object_get(trial, "configuration"));
+    sb_addf(&line, ", %.4g ms%s", isnan(cold) ? tree_number(trial, "time_ms") : cold, isnan(cold) ? "" : " cold");
+    if (json_object_size(json_object_get(trial, "configuration"))) {
+        sb_add(&line, ", ");
+        report_configuration(&line, json_object_get(trial, "configuration"));
+    }
     text_escape(&clean, sb_str(&line));
     fprintf(stderr, "%s\n", sb_str(&clean));
     sb_free(&line);

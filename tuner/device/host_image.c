@@ -172,7 +172,7 @@ status host_image_function(struct dev_module *m, const char *name, struct dev_fu
     mem_free(symbol);
     if (!call)
         return err_set(e, LATHE_DEVICE, "the image has no kernel '%s': named symbol not found; a kernel is defined as "
-                       "extern \"C\" __global__ void %s(...)", name, name);
+                       "extern \"C\" __global__ void %s(...), outside of namespaces", name, name);
     struct dev_function *f = mem_zalloc(1, sizeof *f + strlen(name) + 1);
     f->module = m;
     *(void **)&f->call = call;

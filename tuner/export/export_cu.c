@@ -97,8 +97,11 @@ void export_provenance(struct exporter *x)
     const json_t *pr = x->in->provenance, *trial = json_object_get(pr, "trial");
     const struct target *t = x->in->target;
     struct strbuf line = {0};
-    sb_addf(x->out, "%s %s: ", x->comment, x->p->name);
-    one_line(x->out, x->p->summary ? x->p->summary : "");
+    sb_addf(x->out, "%s %s", x->comment, x->p->name);
+    if (x->p->summary && *x->p->summary) {
+        sb_add(x->out, ": ");
+        one_line(x->out, x->p->summary);
+    }
     sb_addf(x->out, "\n%s\n%s Found by lathe; tuned for:\n", x->comment, x->comment);
     problem_size_text(x->p, &line);
     comment(x, "size", sb_str(&line));
@@ -202,13 +205,23 @@ static bool has_type(const struct problem *p, enum dtype type)
     return false;
 }
 
+/* NVRTC and the host device know printf and assert without a header, nvcc does not. */
+static bool uses(const struct problem *p, const struct kernel *k, const char *word)
+{
+    const struct kernel *r = p->reference.kernel;   /* of the test of itself */
+    return source_has_word(k->source, word) || (r && source_has_word(r->source, word));
+}
+
 status export_source(struct exporter *x, struct err *e)
 {
     sb_add(x->out, "#include <cuda_runtime.h>\n");
     export_includes(x);
     if (has_type(x->p, DTYPE_f16)) sb_add(x->out, "#include <cuda_fp16.h>\n");
     if (has_type(x->p, DTYPE_bf16)) sb_add(x->out, "#include <cuda_bf16.h>\n");
-    sb_add(x->out, "#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+    if (uses(x->p, x->k, "assert")) sb_add(x->out, "#include <assert.h>\n");
+    sb_add(x->out, "#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n");
+    if (uses(x->p, x->k, "printf")) sb_add(x->out, "#include <stdio.h>\n");
+    sb_add(x->out, "\n");
     export_space_open(x);
     status s = print_parameters(x, e);
     if (!s) s = source_epilogue(x->p, x->out, e);
