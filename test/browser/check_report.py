@@ -201,7 +201,8 @@ def case_reasons(page, outcome, count, reason):
     """Reasons that differ in numbers alone are one row, with the first one's text."""
     with chromium.Browser() as b:
         opened(b, page)
-        got = b.js("[...document.querySelectorAll('#outcomes tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+        got = b.js("[...document.querySelectorAll('#outcomes tbody tr')]"
+                   ".map(r => [...r.cells].map(c => c.textContent))")
         got = [r[:3] for r in got if r[0].endswith(outcome)]
         check(got == [["✕ " + outcome, count, reason]], got)
         quiet(b)
@@ -232,14 +233,16 @@ def case_print(page, pdf):
         check(b.js("Math.max(...[...document.querySelectorAll('main, table')].map(e => e.offsetWidth))") <= 690,
               "wider than paper")
         for box in b.js("[...document.querySelectorAll('.chart')].map(e => [e.ariaLabel, e.offsetWidth, "
-                        "e.querySelector('canvas') ? e.querySelector('canvas').offsetWidth : 0, "
-                        "e.querySelectorAll('canvas').length])"):
+                        "e.querySelector('.paper') ? e.querySelector('.paper').offsetWidth : 0, "
+                        "[...e.querySelectorAll('canvas')].filter(c => c.offsetWidth).length])"):
             check(box[1] == box[2] and box[3] == 1, "a chart and its place: %s" % box)
-        # the cells of the heat map
-        check(b.js("(() => { const all = [...document.querySelectorAll('#parameters .chart canvas')], e = all.pop();"
-                   "const d = e.getContext('2d').getImageData(0, 0, e.width, e.height).data; let n = 0;"
-                   "for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200 && d[i + 2] > d[i] + 20) n++;"
-                   "return n / (e.width * e.height) })()") > 0.1, "the heat map has no cells")
+        # the cells of the heat map, and the trials
+        blue = ("(e => { const g = e.getContext('2d', { willReadFrequently: true });"
+                "const d = g.getImageData(0, 0, e.width, e.height).data; let n = 0;"
+                "for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 50 && d[i + 2] > d[i] + 20) n++;"
+                "return n / (e.width * e.height) })([...document.querySelectorAll('%s .chart .paper')].at(%d))")
+        check(b.js(blue % ("#parameters", -1)) > 0.1, "the heat map has no cells")
+        check(b.js(blue % ("#progress", 0)) > 0.02, "the trials are missing")
         check(b.js("document.querySelector('#trials-table tbody th button').offsetWidth") > 0, "trials have no number")
         check(b.js("document.querySelector('#search').offsetWidth") == 0, "the filter is printed")
         b.media(True)

@@ -134,4 +134,5 @@ needs_browser() {
     sqlite3 h200.db <"$TREE/test/browser/large.sql"
     lathe report 1000 --db h200.db -o page.html
     python3 "$BROWSER" large page.html 100000
+    python3 "$BROWSER" print page.html page.pdf
 }

@@ -103,6 +103,9 @@ function chart(caption, make, { size = '', label = '', rem = 0 } = {}) {
         renderer: 'canvas',
         devicePixelRatio: Math.max(2, window.devicePixelRatio)
       })
+    // on paper all points at once: there is no later
+    if (document.documentElement.classList.contains('printing'))
+      for (const s of [option.series].flat()) s.progressive = 0
     one.drawn.setOption(base(option), { notMerge: true })
     one.drawn.getZr().setCursorStyle('default')
   }
@@ -136,6 +139,22 @@ const sized = new ResizeObserver(entries => {
 /* At once, where the observer would be too late. */
 function fitCharts() {
   for (const one of charts) if (one.drawn) one.drawn.resize()
+}
+
+/* All charts as one picture each. NOTE: what ECharts paints on a canvas beside the first one (many points) Chromium
+ * does not print. */
+function paperCharts() {
+  redrawCharts(true)
+  for (const one of charts) {
+    if (!one.drawn) continue
+    const picture = one.drawn.renderToCanvas({ pixelRatio: 2 })
+    picture.className = 'paper'
+    one.box.append(picture)
+  }
+}
+function unpaperCharts() {
+  for (const picture of document.querySelectorAll('.chart > .paper')) picture.remove()
+  fitCharts()
 }
 
 /* All charts of elements that left the page are let go. */

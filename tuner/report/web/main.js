@@ -108,11 +108,11 @@ addEventListener('beforeprint', () => {
   setTheme('light')
   document.documentElement.classList.add('printing')
   fitCharts()
-  redrawCharts(true)
+  paperCharts()
 })
 addEventListener('afterprint', () => {
   document.documentElement.classList.remove('printing')
-  fitCharts()
+  unpaperCharts()
   applyTheme()
 })
 
