@@ -44,7 +44,9 @@ compare() { "$LATHE_BIN" compare "$@"; }
     fails 2 "campaign 1 is there twice" compare 1 01 --db c.db
     fails 2 "the numbers of two campaigns" compare 1 --db c.db
     fails 2 "--spaces is for strategies, and 1 is a campaign" compare 1 2 --spaces "$PNPOLY"
-    fails 2 "--seeds is for strategies, and 1 is a campaign" compare 1 2 --seeds 3 --db c.db
+    for option in --seeds --seed --cutoff --jobs; do
+        fails 2 "$option is for strategies, and 1 is a campaign" compare 1 2 $option 1 --db c.db
+    done
     fails 2 "1 is a campaign's number, and 'random' is none" compare random 1 --db c.db
     # one without a final: the ratio is of the trials' times, which is said, for cold times stand beside it
     $tune --strategy ils --seed 4 --top 0 >/dev/null

@@ -32,6 +32,8 @@ load helper
     grep -q "KIND=race" out
     fails 2 "expected auto, yes or no, not 'maybe'" lathe tune "$TREE/test/specs/delayed.lua" --device host \
         --delays maybe
+    fails 2 "--delays: nothing is run where a recording is replayed" lathe tune --delays yes --db none \
+        --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
 }
 
 @test "a campaign that goes on does as it was begun, unless it is told otherwise" {

@@ -35,6 +35,14 @@ rows() {
     [ "$(json campaigns "j -> 0 -> 'size' ->> 'x'")" = 20000000 ]
 }
 
+@test "a campaign without a size: one blank where it would stand" {
+    printf 'a,time_ms\n1,2\n2,3\n' >small.csv
+    lathe import small.csv
+    split lathe best --campaign 1
+    [[ "$out" == "small on unknown device (imported), campaign 1"* ]]
+    fails 1 "campaigns there: small on unknown device" lathe best --kernel other --campaign 1
+}
+
 @test "an imported campaign answers what others do" {
     lathe import "$PNPOLY"
     split lathe best --campaign 1 --top 1

@@ -18,7 +18,7 @@ struct compare_args {
     struct text_list names, spaces, strategies;
     const char *kernel, *cutoff, *output, *db;
     int64_t seeds, seed, jobs;
-    bool own_time, json, csv, quiet;
+    bool own_time, json, csv, quiet, has_seeds, has_seed, has_cutoff;
 };
 
 #define AT(member) .offset = offsetof(struct compare_args, member)
@@ -31,12 +31,13 @@ static const struct option_row compare_options[] = {
     {"strategies", .arg = "NAME[:K=V,...],...", .kind = OPTION_TEXTS, AT(strategies),
      .help = "strategies or .lua files, each with options after a colon: random,gp:batch=4,kappa=1; may be repeated "
              "(default: all that there are)"},
-    {"seeds", .arg = "N", .kind = OPTION_COUNT, AT(seeds), .min = 1, .max = 100000,
-     .help = "runs of each strategy on each space (default 25)"},
-    {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1", .help = "the first of them"},
-    {"cutoff", .arg = "P", .kind = OPTION_TEXT, AT(cutoff),
-     .help = "the range of the score ends where random search has come this far from the median to the optimum "
-             "(default 0.95)"},
+    {"seeds", .arg = "N", .kind = OPTION_COUNT, AT(seeds), .initial = "25", .min = 1, .max = 100000,
+     .given = offsetof(struct compare_args, has_seeds), .help = "runs of each strategy on each space"},
+    {"seed", .arg = "N", .kind = OPTION_COUNT, AT(seed), .initial = "1",
+     .given = offsetof(struct compare_args, has_seed), .help = "the first of them"},
+    {"cutoff", .arg = "P", .kind = OPTION_TEXT, AT(cutoff), .initial = "0.95",
+     .given = offsetof(struct compare_args, has_cutoff),
+     .help = "the range of the score ends where random search has come this far from the median to the optimum"},
     {"own-time", .kind = OPTION_FLAG, AT(own_time),
      .help = "put the strategies' own measured time on the clock, in place of the recorded one; results then differ "
              "from one call to the next"},
@@ -218,8 +219,9 @@ static status compare_campaigns(const struct compare_args *args, struct err *e)
                         : args->output           ? "--output"
                         : args->own_time         ? "--own-time"
                         : args->kernel           ? "--kernel"
-                        : args->seeds            ? "--seeds"
-                        : args->cutoff           ? "--cutoff"
+                        : args->has_seeds        ? "--seeds"
+                        : args->has_seed         ? "--seed"
+                        : args->has_cutoff       ? "--cutoff"
                         : args->jobs             ? "--jobs"
                                                  : NULL;
     if (other)
@@ -231,7 +233,7 @@ static status compare_campaigns(const struct compare_args *args, struct err *e)
 
 static status compare_run(const struct cli *cli, void *p, struct err *e)
 {
-    struct compare_args *args = p;
+    const struct compare_args *args = p;
     struct comparing c = {.folder = args->output, .cli = cli};
     double cutoff;
     if (args->json && args->csv)
@@ -240,9 +242,7 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
     status s = campaigns_named(&args->names, &campaigns, e);
     if (s || campaigns)
         return s ? s : compare_campaigns(args, e);
-    if (!args->seeds)
-        args->seeds = 25;
-    s = parse_cutoff(args->cutoff ? args->cutoff : "0.95", &cutoff, e);
+    s = parse_cutoff(args->cutoff, &cutoff, e);
     if (!s)
         s = read_strategies(&c, &args->names, &args->strategies, e);
     if (!s && (int64_t)c.nstrategies * args->spaces.count * args->seeds > 10000000)

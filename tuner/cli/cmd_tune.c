@@ -61,6 +61,7 @@ static status check_replay(const struct tune_args *args, enum inputs inputs, str
                        : args->tolerances.count        ? "--tolerance"
                        : inputs != INPUTS_default      ? "--inputs"
                        : args->has_objective           ? "--objective"
+                       : args->has_delays              ? "--delays"
                        : args->baselines.count         ? "--baseline"
                                                        : NULL;
     return what ? err_set(e, LATHE_USAGE, "%s: nothing is run where a recording is replayed", what) : LATHE_OK;

@@ -44,7 +44,7 @@ static void list_existing(struct strbuf *b, const json_t *campaigns)
     for (size_t i = json_array_size(campaigns); i-- > 0;) {
         const json_t *c = json_array_get(campaigns, i);
         struct strbuf line = {0};
-        sb_addf(&line, "%s ", tree_text(c, "problem"));
+        sb_addf(&line, "%s%s", tree_text(c, "problem"), json_object_size(json_object_get(c, "size")) ? " " : "");
         report_size(&line, json_object_get(c, "size"));
         sb_addf(&line, " on %s", tree_text(c, "device"));
         if (!b->s || !strstr(b->s, sb_str(&line))) {

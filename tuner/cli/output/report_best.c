@@ -110,7 +110,7 @@ static void common_line(struct strbuf *b, const json_t *trial, const struct tria
     struct strbuf line = {0};
     if (!l->problem)
         sb_add(&line, tree_text(trial, "problem"));
-    if (!l->size) {
+    if (!l->size && json_object_size(json_object_get(trial, "size"))) {
         sb_add(&line, line.len ? " " : "");
         report_size(&line, json_object_get(trial, "size"));
     }
