@@ -54,7 +54,7 @@ static status verify_delayed_once(struct campaign *c, struct entry *x, struct er
         x->evaluation.image = x->delayed.image;
         x->evaluation.verify = true;
         x->evaluation.measure = false;
-        s = final_evaluate(c, x, LAUNCHES_PER_LIMIT * c->time_limit, answers, e);
+        s = final_evaluate(c, x, DELAYED_LIMITS * c->time_limit, answers, e);
         x->evaluation.verify = false;
         x->evaluation.measure = true;
         x->evaluation.image = image;

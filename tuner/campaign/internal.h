@@ -211,8 +211,8 @@ status delays_wait(struct campaign *c, struct err *e);
  * cannot be launched. Borrowed from r. NULL: it does. */
 const char *delays_say_nothing(const struct result *r);
 void delayed_free(struct delayed *d);
-enum { DELAYED_TRIES = 4 };     /* verifications with pauses: they are random, and what one does not show the next
-                                   may */
+/* Verifications with pauses, since what one does not show the next may; and the time limits that each has. */
+enum { DELAYED_TRIES = 4, DELAYED_LIMITS = 8 };
 
 /* leaders.c. Fills a bound slot array for a configuration; mem_free it. */
 status campaign_slots(struct campaign *c, const struct kernel *k, const config_choice *choice, struct value **slots,

@@ -153,11 +153,12 @@ static status evaluate_one(struct verifying *v, struct subject *s, bool delayed,
 {
     char *image = s->evaluation.image;
     if (delayed) s->evaluation.image = s->delayed.image;
+    double seconds = (delayed ? DELAYED_LIMITS : 1) * v->c->time_limit;
     status st = LATHE_OK;
     for (int i = 0; i < (delayed ? DELAYED_TRIES : 1) && !st; i++) {
         if (i && r->outcome != OUTCOME_ok) break;
         if (i) result_free(r);
-        st = executor_evaluate_wait(v->c->devices->executor, &s->evaluation, v->c->time_limit, NULL, NULL, r, e);
+        st = executor_evaluate_wait(v->c->devices->executor, &s->evaluation, seconds, NULL, NULL, r, e);
     }
     s->evaluation.image = image;
     return st;
