@@ -117,6 +117,11 @@ load helper
     fails 2 "gone.lua: no such specification file" lathe tune gone.lua
     mkdir empty
     fails 2 "empty: the folder has no spec.lua" lathe space empty
+    touch k.cu lathe.db r.json.gz
+    fails 2 "k.cu: a kernel's source, and no specification" lathe tune k.cu
+    fails 2 "lathe.db: a database, and no specification" lathe tune lathe.db
+    fails 2 "r.json.gz: compressed, and no specification" lathe tune r.json.gz
+    rm lathe.db
 }
 
 @test "kernels and dimensions that are not there" {

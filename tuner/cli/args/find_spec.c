@@ -23,6 +23,27 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* What a newcomer gives in a specification's place, and would get Lua's complaints of. */
+static const char *other_kind(const char *path)
+{
+    static const char source[] = "a kernel's source, and no specification\n"
+                                 "give the .lua file that names it (docs/tutorial.md writes one)";
+    static const struct {
+        const char *ending, *what;
+    } kinds[] = {
+        {".cu", source},
+        {".cuh", source},
+        {".db", "a database, and no specification\n"
+                "`lathe show --db FILE` lists its campaigns, `lathe tune --resume` goes on with one"},
+        {".gz", "compressed, and no specification\na recording is given as --device replay:FILE"},
+    };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(dot, kinds[i].ending))
+            return kinds[i].what;
+    return NULL;
+}
+
 /* What is there and cannot be a specification is told, rather than taken for absent. */
 static status check_path(const char *path, struct err *e)
 {
@@ -31,6 +52,9 @@ static status check_path(const char *path, struct err *e)
         return errno == ENOENT || errno == ENOTDIR
                    ? LATHE_OK
                    : err_set(e, LATHE_USAGE, "%.300s: cannot open: %s", path, strerror(errno));
+    const char *other = S_ISREG(st.st_mode) ? other_kind(path) : NULL;
+    if (other)
+        return err_set(e, LATHE_USAGE, "%.300s: %s", path, other);
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
         return LATHE_OK;
     return err_set(e, LATHE_USAGE,
