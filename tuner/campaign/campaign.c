@@ -147,20 +147,6 @@ static status say_blind(struct campaign *c, const char *how, struct err *e)
     return store_campaign_note(c->store, c->id, note, e);
 }
 
-/* Records what has passed since the phase before ended. */
-static status end_phase(struct campaign *c, enum campaign_phase phase, struct err *e)
-{
-    double now = clock_seconds(), took = now - c->phase_began;
-    c->phase_began = now;
-    return store_campaign_phase(c->store, c->id, phase, took, e);
-}
-
-status campaign_search_passed(struct campaign *c, struct err *e)
-{
-    static const double OFTEN = 0.5;    /* seconds */
-    return clock_seconds() - c->phase_began < OFTEN ? LATHE_OK : end_phase(c, PHASE_SEARCH, e);
-}
-
 static status run_all(struct campaign *c, struct campaign_summary *out, struct err *e)
 {
     struct setup_answer answer;
@@ -171,17 +157,17 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
                     "Volta on; a machine's from /sys/class/powercap, which often only root may read)",
                     c->target.device);
     if (!s && *answer.blind) s = say_blind(c, answer.blind, e);
-    if (!s) s = end_phase(c, PHASE_SETUP, e);
+    if (!s) s = campaign_phase_ended(c, PHASE_SETUP, e);
     if (s) return s;
     campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_STARTED});
     c->progress.phase = "baselines";
     s = run_baselines(c, e);
-    if (!s) s = end_phase(c, PHASE_BASELINES, e);
+    if (!s) s = campaign_phase_ended(c, PHASE_BASELINES, e);
     if (s) return s;
     c->progress.phase = "search";
     s = run_search(c, e);
     if (!s) s = drift_conclude(c, e);
-    if (!s) s = end_phase(c, PHASE_SEARCH, e);
+    if (!s) s = campaign_phase_ended(c, PHASE_SEARCH, e);
     if (s) return s;
     if (c->interrupted || c->device_gone) return c->device_gone ? (*e = c->err, e->code) : LATHE_OK;
     if (!c->nleaders) return LATHE_OK;
@@ -189,7 +175,7 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
     if (c->request->top <= 0) out->winner_trial = c->leaders[0].id;
     if (c->request->top <= 0) return LATHE_OK;
     s = final_run(c, &out->winner_trial, e);
-    return s ? s : end_phase(c, PHASE_FINAL, e);
+    return s ? s : campaign_phase_ended(c, PHASE_FINAL, e);
 }
 
 static void default_progress(struct campaign *c)

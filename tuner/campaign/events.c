@@ -1,4 +1,5 @@
-/* events.c: what every file of this room says and asks: events and notes, and whether the campaign is to stop. */
+/* events.c: what every file of this room says and asks: events and notes, how long phases took, and whether the campaign
+ * is to stop. */
 #include "base/clock.h"
 #include "campaign/internal.h"
 #include <math.h>
@@ -47,4 +48,17 @@ void campaign_forget_error(const struct campaign *c, struct verification *v)
     if (!c->blind) return;
     v->frobenius = NAN;
     v->frobenius_limit = 0;
+}
+
+status campaign_phase_ended(struct campaign *c, enum campaign_phase phase, struct err *e)
+{
+    double now = clock_seconds(), took = now - c->phase_began;
+    c->phase_began = now;
+    return store_campaign_phase(c->store, c->id, phase, took, e);
+}
+
+status campaign_search_passed(struct campaign *c, struct err *e)
+{
+    static const double OFTEN = 0.5;    /* seconds */
+    return clock_seconds() - c->phase_began < OFTEN ? LATHE_OK : campaign_phase_ended(c, PHASE_SEARCH, e);
 }

@@ -129,6 +129,8 @@ void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((form
 void campaign_forget_error(const struct campaign *c, struct verification *v);
 /* Interrupted, out of time, or the device is gone. */
 bool campaign_must_stop(struct campaign *c);
+/* Records what has passed since the phase before ended. */
+status campaign_phase_ended(struct campaign *c, enum campaign_phase phase, struct err *e);
 /* Records now and then what the search has taken so far, so that of a campaign that is killed it is known as well as its
  * trials are. */
 status campaign_search_passed(struct campaign *c, struct err *e);
