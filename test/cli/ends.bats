@@ -199,3 +199,14 @@ END
     [ "$(wc -l <tries)" -eq 2 ]
     [[ "$(sql "SELECT reason FROM trial WHERE number = 1")" == "the compiler died: "*"ended with code 139"* ]]
 }
+
+@test "a full disk under the compiler ends the campaign, and is no configuration's failure" {
+    compiler 'echo "fatal error: error writing to /tmp/x.s: No space left on device" >&2; exit 1'
+    order "compile never"
+    LATHE_CACHE="$PWD/cache" begin
+    ends
+    [ "$code" -ge 5 ]
+    grep -q "the compiler found no space left on the device" log
+    [ "$(sql "SELECT count(*) FROM trial WHERE outcome = 'compile'")" = 0 ]
+    [ "$(sql "SELECT state FROM campaign")" = failed ]
+}

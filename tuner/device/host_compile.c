@@ -277,7 +277,10 @@ static status run_step(struct job *j, struct command *c, const char *output, con
     add(c, output);
     add(c, input);
     status s = run(c, &j->log, &result, e);
-    if (!s && result) {
+    if (!s && result && strstr(sb_str(&j->log), "No space left on device")) {   /* says nothing of the source */
+        s = err_set(e, LATHE_IO, "%s: the compiler found no space left on the device: %.300s\nfree some, or set "
+                    "LATHE_CACHE and TMPDIR to folders that have it", output, sb_str(&j->log));
+    } else if (!s && result) {
         j->refused = true;
         j->died = compiler_died(result, sb_str(&j->log));
         if (!j->log.len) sb_addf(&j->log, "%s ended with code %d and said nothing\n", c->argv[0], result);
