@@ -98,6 +98,23 @@ is() {
     [ "$(lathe best --db late.db --json >best; json best "(j ->> '\$[0].configuration.AFTER')")" = 0 ]
 }
 
+@test "refused only while the final measures it: the next best takes its place, and all are measured in the same rounds" {
+    split "$LATHE_BIN" tune "$TREE/test/specs/measured.lua" --device host --strategy exhaustive --top 3 --db m.db
+    [ "$status" = 0 ]
+    grep -Eq "^final: trial [0-9]+ is out: wrong: .*after a timed run" <<<"$errors"
+    grep -Eq "^final: trial [0-9]+ is out: crash: " <<<"$errors"
+    [ "$(lathe query --db m.db --csv "SELECT group_concat(configuration, ' ') FROM (SELECT configuration FROM trial
+        WHERE final_rank IS NOT NULL ORDER BY final_rank)" | tail -1)" = "ID=2 ID=3 ID=4" ]
+    # three rounds of five launches each, whoever came when
+    [ "$(lathe query --db m.db --csv "SELECT group_concat(count, ' ') FROM measurement m JOIN trial t
+        ON t.id = m.trial_id AND t.final_rank IS NOT NULL WHERE regime = 'cold'" | tail -1)" = "15 15 15" ]
+    # nobody is left for the last places: those that stand are placed
+    rm loads.*
+    split "$LATHE_BIN" tune "$TREE/test/specs/measured.lua" --device host --strategy exhaustive --top 7 --db n.db
+    [ "$status" = 0 ]
+    [ "$(lathe query --db n.db --csv "SELECT count(final_rank) || ' ' || max(final_rank) FROM trial" | tail -1)" = "5 5" ]
+}
+
 @test "right on the search's inputs, wrong on the final's fresh ones: nothing wins, exit 1" {
     # with seed 2 the search's x[0] is negative and the final's is positive
     split lathe tune "$TREE/test/specs/fresh.lua" --device host --strategy exhaustive --seed 2 --db fresh.db

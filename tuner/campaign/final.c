@@ -1,7 +1,9 @@
 /* final.c: the leaders against the baselines, once more, fairly.
  *
  * Fresh inputs; every leader verified on them (final_verify.c). Then rounds: in each, every entry in turn, so that
- * drift meets all alike; first cold bursts, then (on a GPU) the sustained regime. Of several devices each measures
+ * drift meets all alike; first cold bursts, then (on a GPU) the sustained regime. Where one is refused only then, and
+ * another can take its place, the rounds begin again with all that stand: figures of one final are of the same rounds,
+ * or they would not compare. Of several devices each measures
  * every entry, all the same one at a time, and a baseline's figures go to that device's own trial of it. The ranking
  * (final_sort.c) is by what the first device measured; the others' figures are kept beside, and none is ever compared
  * across devices. */
@@ -96,18 +98,55 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
     return s;
 }
 
-static status measure_all(struct campaign *c, struct entry *entries, int n, enum regime regime, int times,
-                          struct err *e)
+/* The entries: the baselines, then the leaders, best first, of which the first `tried` are in the final. */
+struct line_up {
+    struct entry *entries;
+    int nbaselines, n, tried;
+};
+
+/* A place of the final is free, and there is a leader that was not tried for it. */
+static bool vacant(const struct campaign *c, const struct line_up *f)
 {
-    for (int round = 0; round < times; round++)
-        for (int i = 0; i < n; i++) {
+    int standing = 0;
+    for (int i = 0; i < f->tried; i++) standing += !f->entries[f->nbaselines + i].leader->refused;
+    return standing < c->request->top && f->nbaselines + f->tried < f->n;
+}
+
+/* Rounds of one regime; the last one where a place became free in it. */
+static status measure_rounds(struct campaign *c, const struct line_up *f, enum regime regime, struct err *e)
+{
+    for (int round = 0; round < rounds(c) && !vacant(c, f); round++)
+        for (int i = 0; i < f->nbaselines + f->tried; i++) {
             if (final_interrupted(c)) return LATHE_OK;
-            if (entries[i].leader->refused) continue;
-            status s = measure_entry(c, &entries[i], regime, e);
+            if (f->entries[i].leader->refused) continue;
+            status s = measure_entry(c, &f->entries[i], regime, e);
             if (s) return s;
             uv_run(&c->loop, UV_RUN_NOWAIT);
         }
     return LATHE_OK;
+}
+
+static void forget_figures(const struct campaign *c, const struct line_up *f)
+{
+    for (int i = 0; i < f->nbaselines + f->tried; i++)
+        for (int d = 0; d < c->ndevices; d++)
+            for (int r = 0; r < REGIME_COUNT; r++) {
+                samples_free(&f->entries[i].on[d].pooled[r]);
+                f->entries[i].on[d].pooled[r] = (struct samples){0};
+            }
+}
+
+static status measure_all(struct campaign *c, struct line_up *f, struct err *e)
+{
+    bool sustained = campaign_on_gpu(c) || c->request->objective == OBJECTIVE_ENERGY;
+    for (;;) {
+        status s = measure_rounds(c, f, REGIME_COLD, e);
+        if (!s && sustained) s = measure_rounds(c, f, REGIME_SUSTAINED, e);
+        if (s || final_interrupted(c) || !vacant(c, f)) return s;
+        forget_figures(c, f);
+        s = final_verify(c, f->entries + f->nbaselines, f->n - f->nbaselines, &f->tried, e);
+        if (s) return s;
+    }
 }
 
 static double take_median(struct samples *s)
@@ -175,19 +214,15 @@ static status rank_all(struct campaign *c, struct entry *entries, int n, int fir
 
 status final_run(struct campaign *c, int64_t *winner, struct err *e)
 {
-    int nb, n;
-    struct entry *entries = entries_new(c, &nb, &n);
+    struct line_up f = {0};
+    f.entries = entries_new(c, &f.nbaselines, &f.n);
     struct setup_answer answer;
     status s = devices_prepare(c, NULL, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
-    for (int i = 0; i < nb && !s; i++) s = final_entry_open(c, &entries[i], e);
-    int tried = 0;
-    if (!s) s = final_verify(c, entries + nb, n - nb, &tried, e);
-    int in = nb + tried;
-    if (!s) s = measure_all(c, entries, in, REGIME_COLD, rounds(c), e);
-    if (!s && (campaign_on_gpu(c) || c->request->objective == OBJECTIVE_ENERGY))
-        s = measure_all(c, entries, in, REGIME_SUSTAINED, rounds(c), e);
-    if (!s && !c->interrupted) s = rank_all(c, entries, in, nb, winner, e);
-    for (int i = 0; i < n; i++) final_entry_close(c, &entries[i]);
-    mem_free(entries);
+    for (int i = 0; i < f.nbaselines && !s; i++) s = final_entry_open(c, &f.entries[i], e);
+    if (!s) s = final_verify(c, f.entries + f.nbaselines, f.n - f.nbaselines, &f.tried, e);
+    if (!s) s = measure_all(c, &f, e);
+    if (!s && !c->interrupted) s = rank_all(c, f.entries, f.nbaselines + f.tried, f.nbaselines, winner, e);
+    for (int i = 0; i < f.n; i++) final_entry_close(c, &f.entries[i]);
+    mem_free(f.entries);
     return s == LATHE_INTERRUPTED ? LATHE_OK : s;
 }

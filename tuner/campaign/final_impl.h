@@ -44,8 +44,8 @@ status final_refuse(struct campaign *c, struct entry *x, struct result *r, struc
 void final_sort(struct entry *list, int n, enum objective o);
 
 /* final_verify.c: opens and verifies leaders, best first, on the inputs that the devices have now, and with delays too
- * where they are wanted, until request->top of them are right or all n were tried: the first *tried were, and of these
- * the ones that are not right are refused. */
+ * where they are wanted, until request->top of them are right or all n were tried: the first *tried were, before the
+ * call and after it, and of these the ones that are not right are refused. */
 status final_verify(struct campaign *c, struct entry *list, int n, int *tried, struct err *e);
 
 #endif

@@ -106,7 +106,7 @@ status final_verify(struct campaign *c, struct entry *list, int n, int *tried, s
 {
     status s = LATHE_OK;
     int standing = 0;
-    *tried = 0;
+    for (int i = 0; i < *tried; i++) standing += stays(&list[i]);
     while (!s && standing < c->request->top && *tried < n && !final_interrupted(c)) {
         int from = *tried, more = c->request->top - standing;
         if (more > n - from) more = n - from;
