@@ -79,6 +79,13 @@
                        "resumed = resumed + 1 WHERE id = ?1")                                                          \
     X(rank_clear, "UPDATE trial SET final_rank = NULL, score_ms = time_ms WHERE campaign_id = ?1 "                     \
                   "AND score_ms IS NOT NULL AND (final_rank IS NOT NULL OR score_ms <> time_ms)")                      \
+    /* what an earlier final measured is not to meet what the next one does; energy_mj is the trial's own again */ \
+    X(final_energy_clear, "UPDATE trial SET energy_mj = (SELECT energy_mj FROM measurement m "                         \
+                          "WHERE m.trial_id = trial.id AND m.regime = 'trial' ORDER BY m.id DESC LIMIT 1) "            \
+                          "WHERE campaign_id = ?1 AND energy_mj IS NOT NULL AND EXISTS (SELECT 1 FROM measurement f "  \
+                          "WHERE f.trial_id = trial.id AND f.regime <> 'trial')")                                      \
+    X(final_clear, "DELETE FROM measurement WHERE regime <> 'trial' "                                                  \
+                   "AND trial_id IN (SELECT id FROM trial WHERE campaign_id = ?1)")                                    \
     /* what ended before total_seconds was kept took its stages at least */                                            \
     X(trial_find, "SELECT id, kernel, configuration, outcome, coalesce(time_ms, CASE WHEN role = 'baseline' THEN "     \
                   "(SELECT median_ms FROM measurement m WHERE m.trial_id = trial.id AND m.regime = 'trial') END), "    \

@@ -1,7 +1,8 @@
 /* store_resume.c: a campaign that goes on: who has it, its trials as they stand, and trials that are begun again.
  *
- * Invariant: of two processes that resume one campaign, one is refused: who has it is looked at and changed in one
- * transaction. */
+ * Invariants: (1) of two processes that resume one campaign, one is refused: who has it is looked at and changed in one
+ * transaction; (2) a campaign's places and times of a final are of one final: going on ends in another, so those of the
+ * one before are dropped when it is taken over. What that one refused stays refused. */
 #include "base/clock.h"
 #include "base/process.h"
 #include "db/store_private.h"
@@ -64,8 +65,10 @@ static status take_over(struct store *s, int64_t id, const struct campaign_resum
                                 r->budget_seconds > 0 ? sql_real(r->budget_seconds) : sql_null()),
                      e);
     sb_free(&coordinator);
-    if (!code)
-        code = store_run(s, STATEMENT_rank_clear, doing, SQL_VALUES(sql_int(id)), e);
+    static const enum statement forget_final[] = {STATEMENT_rank_clear, STATEMENT_final_energy_clear,
+                                                  STATEMENT_final_clear};
+    for (size_t i = 0; !code && i < sizeof forget_final / sizeof *forget_final; i++)
+        code = store_run(s, forget_final[i], doing, SQL_VALUES(sql_int(id)), e);
     return code ? code : store_leaders_settle(s, id, e);
 }
 

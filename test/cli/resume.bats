@@ -188,6 +188,13 @@ small() {
     lathe tune --resume 1 --db p.db --trials 6 --top 2 --quiet >out
     [ "$(sql "SELECT budget_trials || ' ' || state || ' ' || resumed FROM campaign")" = "6 finished 1" ]
     [ "$(sql "SELECT count(*) || ' ' || count(DISTINCT name) FROM source")" = "2 2" ]   # as before
+    # cold times are those of this final alone, and so are its places
+    [ "$(sql "SELECT group_concat(final_rank, ' ') FROM (SELECT final_rank FROM trial WHERE final_rank > 0
+        ORDER BY final_rank)")" = "1 2" ]
+    [ "$(sql "SELECT count(DISTINCT t.id) || ' ' || count(*) FROM measurement m JOIN trial t ON t.id = m.trial_id
+        WHERE regime = 'cold' AND role = 'candidate' AND final_rank IS NOT NULL")" = "2 2" ]
+    [ "$(sql "SELECT count(*) FROM measurement m JOIN trial t ON t.id = m.trial_id
+        WHERE regime = 'cold' AND role = 'candidate' AND final_rank IS NULL")" = 0 ]
     [ "$(sql "SELECT group_concat(number, ' ') FROM (SELECT number FROM trial ORDER BY number)")" = "0 1 2 3 4 5 6" ]
     mine 6 a.db
     diff <(configurations a.db 1) <(configurations p.db 1)

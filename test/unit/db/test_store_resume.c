@@ -93,6 +93,41 @@ static void test_the_final_is_undone(void **state)
     store_close(s);
 }
 
+/* A trial that is not in the next final has no times that would stand beside those of that one. */
+static void test_times_of_an_earlier_final(void **state)
+{
+    const char *path = in_folder("times.db");
+    struct store *s = open_store(path);
+    int64_t campaign = begin_campaign(s), id[3];
+    for (int i = 0; i < 3; i++)
+        id[i] = put_trial(s, problem, &target, campaign, i, i ? TILE : LIBRARY, NULL, 2 + i);
+    int64_t other = begin_campaign(s), kept = put_trial(s, problem, &target, other, 1, TILE, NULL, 1);
+    put_cold(s, kept, REGIME_COLD, 1);
+    meddle(path, "UPDATE measurement SET energy_mj = 70 WHERE trial_id = 2; "
+                 "UPDATE trial SET energy_mj = 70 WHERE id = 2");
+    for (int i = 0; i < 2; i++) {
+        double ms = 1 + i;
+        struct samples m = {.regime = REGIME_SUSTAINED, .ms = &ms, .count = 1, .energy_mj = 50, .energy_launches = 9};
+        samples_summarise(&m);
+        put_cold(s, id[i], REGIME_COLD, ms);
+        assert_ok(store_measurement(s, id[i], 0, &m, NULL, e));
+    }
+    assert_ok(store_final_rank(s, campaign, id[1], 1, e));
+    assert_ok(store_campaign_end(s, campaign, "finished", NULL, e));
+    assert_answer(path, "SELECT t.energy_mj || ' ' || speedup FROM trial_report JOIN trial t ON t.id = trial_id "
+                        "WHERE trial_id = 2", "50.0 0.5");
+    assert_ok(store_campaign_resume(s, campaign, &plain, e));
+    assert_answer(path, "SELECT t.energy_mj || ' ' || round(speedup, 3) || (cold_ms IS NULL) || (sustained_ms IS NULL) "
+                        "FROM trial_report JOIN trial t ON t.id = trial_id WHERE trial_id = 2", "70.0 0.66711");
+    assert_answer(path, "SELECT count(*) FROM trial_report WHERE cold_ms IS NOT NULL AND campaign_id = 1", "0");
+    assert_answer(path, "SELECT count(*) FROM measurement", "5"); /* those of the trials, and of the other campaign */
+    assert_answer(path, "SELECT count(*) FROM sample WHERE measurement_id NOT IN (SELECT id FROM measurement)", "0");
+    put_cold(s, id[2], REGIME_COLD, 3);
+    assert_ok(store_final_rank(s, campaign, id[2], 1, e));
+    assert_answer(path, "SELECT group_concat(trial_id, ' ') FROM trial_report WHERE cold_ms IS NOT NULL", "3 4");
+    store_close(s);
+}
+
 /* A file as version 1 left it: its schema, and what was running then. */
 static void test_from_the_first_version(void **state)
 {
@@ -264,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_one_owner),
         cmocka_unit_test(test_trials_as_they_stand),
         cmocka_unit_test(test_the_final_is_undone),
+        cmocka_unit_test(test_times_of_an_earlier_final),
         cmocka_unit_test(test_from_the_first_version),
         cmocka_unit_test(test_from_the_second_version),
         cmocka_unit_test(test_from_the_fourth_version),
