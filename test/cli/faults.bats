@@ -44,7 +44,7 @@ is() {
 @test "a kernel that does not compile: compile, with the compiler's words" { is compile compile "planted"; }
 @test "too much shared memory: resources, with both numbers" { is shared resources "1000000 bytes"; }
 @test "a kernel that never returns: timeout" { is hang timeout "did not end within 3 s"; }
-@test "a write past the end: wrong, naming the buffer" { is overrun wrong "y was written 0 bytes past its end"; }
+@test "a write past the end: wrong, naming the buffer" { is overrun wrong "y was written just past its end"; }
 @test "a write before the start: wrong" { is underrun wrong "before its start"; }
 @test "outputs left unwritten: wrong, with how many" { is unwritten wrong "100 of 1000 elements were never written"; }
 @test "a NaN: wrong" { is nan wrong "y[5] got nan"; }

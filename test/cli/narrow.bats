@@ -27,7 +27,7 @@ finds_all() {
     is one_wrong wrong "1 of 35 elements differ from the reference: Y[2,3] got"
     is last wrong "Y[4,6] got nan"
     is last wrong "1 of 35 elements were never written"
-    is past wrong "Y was written 0 bytes past its end"
+    is past wrong "Y was written just past its end"
     is before wrong "before its start"
     is input wrong "changed its input X"
     [ "$(lathe query --db faults.db --csv "SELECT outcome FROM trial WHERE kernel = 'gemm'" | tail -1 |

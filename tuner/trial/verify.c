@@ -18,6 +18,15 @@ static status wrong(struct result *out, const char *fmt, ...)
     return LATHE_OK;
 }
 
+/* "just past its end", "4 bytes before its start" */
+static void say_where(int where, int64_t offset, char *out, size_t size)
+{
+    if (where > 0 && !offset)
+        snprintf(out, size, "just past its end");
+    else
+        snprintf(out, size, "%lld bytes %s", (long long)offset, where < 0 ? "before its start" : "past its end");
+}
+
 static status check_guard(struct bench *b, const struct guarded *g, const char *name, struct result *out, bool *damaged,
                           struct err *e)
 {
@@ -27,10 +36,10 @@ static status check_guard(struct bench *b, const struct guarded *g, const char *
     if (s || !where) return s;
     if (*damaged) return LATHE_OK;
     *damaged = true;
-    snprintf(out->verification.detail, sizeof out->verification.detail, "%s: written %lld bytes %s", name,
-             (long long)offset, where < 0 ? "before its start" : "past its end");
-    return wrong(out, "out-of-bounds write: %s was written %lld bytes %s", name, (long long)offset,
-                 where < 0 ? "before its start" : "past its end");
+    char place[60];
+    say_where(where, offset, place, sizeof place);
+    snprintf(out->verification.detail, sizeof out->verification.detail, "%s: written %s", name, place);
+    return wrong(out, "out-of-bounds write: %s was written %s", name, place);
 }
 
 static struct guarded *guard_of(const struct bench *b, const struct pipeline *p, int buffer)
