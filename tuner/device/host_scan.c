@@ -94,11 +94,13 @@ static void skip_parentheses(struct scanner *s)
 
 static void blank(struct token t) { memset(t.at, ' ', t.len); }
 
-/* From behind a mark to the body's brace or the end of the declaration. Gives the name if there is a body. */
-static bool read_kernel(struct scanner *s, struct token *name, struct token *last)
+/* From behind a mark to the body's brace or the end of the declaration. Gives the name and the list of parameters with
+ * its parentheses if there is a body. */
+static bool read_kernel(struct scanner *s, struct token *name, struct token *list, struct token *last)
 {
     bool listed = false;
     memset(name, 0, sizeof *name);
+    memset(list, 0, sizeof *list);
     for (;;) {
         struct token t = *last = next(s);
         if (t.kind == END || token_is(t, ";") || token_is(t, "}")) return false;
@@ -109,11 +111,25 @@ static bool read_kernel(struct scanner *s, struct token *name, struct token *las
             if (token_is(next(s), "(")) skip_parentheses(s);
         } else if (token_is(t, "(")) {
             skip_parentheses(s);
+            if (!listed) *list = (struct token){OTHER, t.at, (size_t)(s->p - t.at)};
             listed = true;
         } else if (t.kind == WORD && !listed) {
             *name = t;
         }
     }
+}
+
+/* NOTE: the kernel is declared once more in a namespace of its own, since functions of the same name may stand beside
+ * it at file scope, and :: would mean any of them. With C linkage it is the same function in every namespace. */
+static void add_call(struct token name, struct token list, struct strbuf *calls)
+{
+    const int n = (int)name.len;
+    sb_addf(calls, "namespace lathe_kernel_%.*s { extern \"C\" void %.*s", n, name.at, n, name.at);
+    sb_addn(calls, list.at, list.len);
+    sb_addf(calls,
+            "; }\nextern \"C\" __attribute__((visibility(\"default\"))) void " LATHE_HOST_CALL
+            "%.*s(void **args) { lathe_host_call(lathe_kernel_%.*s::%.*s, args); }\n",
+            n, name.at, n, name.at, n, name.at);
 }
 
 int host_scan(char *text, struct strbuf *calls)
@@ -124,14 +140,11 @@ int host_scan(char *text, struct strbuf *calls)
     bool external = false, c_linkage = false;   /* of the declaration being read */
     for (struct token t = next(&s); t.kind != END; t = next(&s)) {
         if (token_is(t, MARK)) {
-            struct token name;
+            struct token name, list;
             blank(t);
             bool here = depth == 0 ? c_linkage : depth == 1 && c_depth == 1;
-            if (read_kernel(&s, &name, &t) && here) {
-                sb_addf(calls,
-                        "extern \"C\" __attribute__((visibility(\"default\"))) void " LATHE_HOST_CALL
-                        "%.*s(void **args) { lathe_host_call(::%.*s, args); }\n",
-                        (int)name.len, name.at, (int)name.len, name.at);
+            if (read_kernel(&s, &name, &list, &t) && here) {
+                add_call(name, list, calls);
                 kernels++;
             }
         }

@@ -72,6 +72,17 @@ static void test_accepted(void **state)
     assert_null(log);
 }
 
+/* Functions of a kernel's name beside it: they are not what is called. */
+static void test_overloaded(void **state)
+{
+    char *log = compile("__device__ void k(int) { }\n"
+                        "template <class T> __device__ void k(T *, T *) { }\n"
+                        "struct pair { int a, b; };\n"
+                        "extern \"C\" __global__ void k(float *y, pair p, int n = 4) { k(n); k(y, y); }\n"
+                        "__device__ void k(double) { }", true);
+    assert_null(log);
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -164,21 +175,21 @@ static void test_scan(void **state)
 {
 #define G "lathe_host_global__"
     static const struct {
-        const char *text, *names[3];
+        const char *text, *kernels[3];
     } cases[] = {
-        {"extern \"C\" " G " void k(int *p) { }", {"k"}},
-        {"extern \"C\" void " G " k(int *p) { }", {"k"}},
+        {"extern \"C\" " G " void k(int *p) { }", {"k(int *p)"}},
+        {"extern \"C\" void " G " k(int *p) { }", {"k(int *p)"}},
         {"# 1 \"a.cu\"\nextern \"C\"\n# 2 \"a.cu\"\n" G " void\n"
-         "__attribute__((noinline)) k(int (*f)(int), int n = (3))\n{ }", {"k"}},
-        {"extern \"C\" { " G " void a() { if (1) { } } int x; " G " void b() { } } " G " void c() { }", {"a", "b"}},
-        {"extern \"C\" " G " void declared(int); extern \"C\" " G " void defined(int) { }", {"defined"}},
+         "__attribute__((noinline)) k(int (*f)(int), int n = (3))\n{ }", {"k(int (*f)(int), int n = (3))"}},
+        {"extern \"C\" { " G " void a() { if (1) { } } int x; " G " void b() { } } " G " void c() { }", {"a()", "b()"}},
+        {"extern \"C\" " G " void declared(int); extern \"C\" " G " void defined(int) { }", {"defined(int)"}},
         {"extern \"C\" int f() { return 0; } " G " void not_c() { }", {NULL}},
         {"extern int \"C\"; " G " void not_c() { }", {NULL}},
-        {"const char *s = \"extern \\\"C\\\" " G " void in_string() { }\"; extern \"C\" " G " void k() { }", {"k"}},
+        {"const char *s = \"extern \\\"C\\\" " G " void in_string() { }\"; extern \"C\" " G " void k() { }", {"k()"}},
         {"const char *s = R\"y(\" { )y\"; char c = '\"', d = '{'; int n = 1'000'000;"
-         "extern \"C\" " G " void k() { }", {"k"}},
+         "extern \"C\" " G " void k() { }", {"k()"}},
         {"namespace n { extern \"C\" " G " void inside() { } }", {NULL}},
-        {"#pragma omp \" {\nextern \"C\" " G " void k() { }", {"k"}},
+        {"#pragma omp \" {\nextern \"C\" " G " void k() { }", {"k()"}},
         {G, {NULL}},
         {"extern \"C\" " G " void k(", {NULL}},
         {"", {NULL}},
@@ -187,9 +198,13 @@ static void test_scan(void **state)
         char *text = mem_strdup(cases[i].text);
         struct strbuf calls = {0}, want = {0};
         int found = host_scan(text, &calls), expected = 0;
-        for (; cases[i].names[expected]; expected++)
-            sb_addf(&want, "extern \"C\" __attribute__((visibility(\"default\"))) void lathe_call_%s(void **args) { "
-                    "lathe_host_call(::%s, args); }\n", cases[i].names[expected], cases[i].names[expected]);
+        for (; cases[i].kernels[expected]; expected++) {
+            const char *k = cases[i].kernels[expected];
+            int n = (int)strcspn(k, "(");
+            sb_addf(&want, "namespace lathe_kernel_%.*s { extern \"C\" void %s; }\n"
+                    "extern \"C\" __attribute__((visibility(\"default\"))) void lathe_call_%.*s(void **args) { "
+                    "lathe_host_call(lathe_kernel_%.*s::%.*s, args); }\n", n, k, k, n, k, n, k, n, k);
+        }
         assert_string_equal(sb_str(&calls), sb_str(&want));
         assert_int_equal(found, expected);
         assert_int_equal(strlen(text), strlen(cases[i].text));
@@ -277,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_overloaded),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_no_folder),
         cmocka_unit_test(test_which_compiler),
