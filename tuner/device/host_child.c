@@ -1,13 +1,17 @@
 /* host_child.c: see host_child.h. Three processes: the caller; a keeper, which leads a process group of its own and
  * gets a signal when the caller is gone; and the program, in that group. A compiler driver starts further programs,
- * which would outlive the death of the driver alone: the keeper ends the whole group.
+ * which would outlive the death of the driver alone: the keeper ends the whole group, and so does the caller when time
+ * is up.
  *
  * NOTE: fork() and not posix_spawn(), which cannot ask for that signal. Between fork and exec only functions run that
  * are safe after a fork of a process with threads. */
 #include "device/host_child.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -71,11 +75,25 @@ static char **english_environment(void)
     return envp;
 }
 
-static void read_output(int from, struct strbuf *output)
+/* False: the moment `end` has come first. */
+static bool wait_readable(int fd, double end)
+{
+    for (;;) {
+        double left = end - clock_seconds();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int n = left > 0 ? poll(&p, 1, isinf(left) ? -1 : (int)(left * 1000) + 1) : 0;
+        if (n < 0 && errno == EINTR) continue;
+        return n != 0;
+    }
+}
+
+/* To its end, or to the moment `end`: false. */
+static bool read_output(int from, double end, struct strbuf *output)
 {
     char buffer[8192];
     size_t kept = 0, dropped = 0;
-    for (;;) {
+    bool in_time;
+    while ((in_time = wait_readable(from, end))) {
         ssize_t n = read(from, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
@@ -85,9 +103,27 @@ static void read_output(int from, struct strbuf *output)
         dropped += (size_t)n - keep_now;
     }
     if (dropped) sb_addf(output, "\n... and %zu bytes more\n", dropped);
+    return in_time;
 }
 
-status host_child_run(char *const argv[], struct strbuf *output, int *code, struct err *e)
+/* Collects the keeper, by the moment `end` or by force: false. It may outlive its program's output. */
+static bool collect(pid_t keeper, double end, bool in_time, pid_t *ended, int *status_word)
+{
+    const double A_LOOK = 0.005;
+    for (; in_time; in_time = clock_seconds() < end) {
+        *ended = waitpid(keeper, status_word, isinf(end) ? 0 : WNOHANG);
+        if (*ended > 0 || (*ended < 0 && errno != EINTR)) return true;
+        if (!isinf(end)) clock_sleep(A_LOOK);
+    }
+    kill(-keeper, SIGKILL);             /* its group; itself, should it have died before it led one */
+    kill(keeper, SIGKILL);
+    do
+        *ended = waitpid(keeper, status_word, 0);
+    while (*ended < 0 && errno == EINTR);
+    return false;
+}
+
+status host_child_run(char *const argv[], double seconds, struct strbuf *output, int *code, struct err *e)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return err_set(e, LATHE_COMPILER, "%s cannot be run: %s", argv[0], strerror(errno));
@@ -102,13 +138,13 @@ status host_child_run(char *const argv[], struct strbuf *output, int *code, stru
         return err_set(e, LATHE_COMPILER, "%s cannot be run: %s", argv[0], strerror(problem));
     }
     size_t before = output->len;
-    read_output(ends[0], output);
+    double end = seconds > 0 ? clock_seconds() + seconds : INFINITY;
+    bool in_time = read_output(ends[0], end, output);
     close(ends[0]);
     int status_word = 0;
     pid_t ended;
-    do
-        ended = waitpid(keeper, &status_word, 0);
-    while (ended < 0 && errno == EINTR);
+    if (!collect(keeper, end, in_time, &ended, &status_word))
+        return err_set(e, LATHE_COMPILER, "%s did not end within %g s", argv[0], seconds);
     if (ended < 0) return err_set(e, LATHE_COMPILER, "%s: its end cannot be learnt: %s", argv[0], strerror(errno));
     *code = exit_code(status_word);
     if (*code == CANNOT_RUN)

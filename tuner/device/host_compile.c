@@ -135,11 +135,6 @@ static status find_compiler(struct command *c, struct err *e)
                    path ? path : "not set");
 }
 
-static status run(struct command *c, struct strbuf *log, int *code_out, struct err *e)
-{
-    return host_child_run(c->argv, log, code_out, e);
-}
-
 status host_compiler_path(char *out, int size, struct err *e)
 {
     struct command c = {0};
@@ -153,11 +148,13 @@ status host_compiler_version(char *out, int size, struct err *e)
 {
     struct command c = {0};
     struct strbuf text = {0};
+    struct err why = {0};
     int result = 0;
     status s = find_compiler(&c, e);
     if (!s) {
         add(&c, "--version");
-        s = run(&c, &text, &result, e);
+        s = host_child_run(c.argv, CHILD_VERSION_SECONDS, &text, &result, &why);
+        if (s) err_set(e, s, "'%s --version': %s; set CXX to a working C++ compiler", c.argv[0], why.text);
     }
     int n = (int)strcspn(sb_str(&text), "\r\n");
     if (!s && (result || !n))
@@ -276,7 +273,7 @@ static status run_step(struct job *j, struct command *c, const char *output, con
     add(c, "-o");
     add(c, output);
     add(c, input);
-    status s = run(c, &j->log, &result, e);
+    status s = host_child_run(c->argv, 0 /* whoever asked limits it */, &j->log, &result, e);
     if (!s && result && strstr(sb_str(&j->log), "No space left on device")) {   /* says nothing of the source */
         s = err_set(e, LATHE_IO, "%s: the compiler found no space left on the device: %.300s\nfree some, or set "
                     "LATHE_CACHE and TMPDIR to folders that have it", output, sb_str(&j->log));

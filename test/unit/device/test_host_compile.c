@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -221,20 +222,20 @@ static void test_child(void **state)
     struct err e = {0};
     int code;
     char *say[] = {"/bin/sh", "-c", "cat; echo out; echo err >&2; echo $LC_ALL; exit 3", NULL};
-    if (host_child_run(say, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(say, 0, &out, &code, &e)) fail_msg("%s", e.text);
     assert_int_equal(code, 3);
     assert_string_equal(sb_str(&out), "out\nerr\nC\n");
     char *die[] = {"/bin/sh", "-c", "kill -SEGV $$", NULL};
-    if (host_child_run(die, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(die, 0, &out, &code, &e)) fail_msg("%s", e.text);
     assert_int_equal(code, 128 + SIGSEGV);
     sb_free(&out);
     char *much[] = {"/usr/bin/seq", "1", "30000", NULL};
-    if (host_child_run(much, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(much, 0, &out, &code, &e)) fail_msg("%s", e.text);
     assert_int_equal(code, 0);
     assert_in_range(out.len, CHILD_OUTPUT, CHILD_OUTPUT + 100);
     must_say(sb_str(&out), "bytes more");
     char *none[] = {"/nonexistent/program", NULL};
-    assert_int_equal(host_child_run(none, &out, &code, &e), LATHE_COMPILER);
+    assert_int_equal(host_child_run(none, 0, &out, &code, &e), LATHE_COMPILER);
     must_say(e.text, "/nonexistent/program cannot be run: No such file or directory");
     sb_free(&out);
 }
@@ -268,7 +269,7 @@ static void test_child_dies_with_caller(void **state)
         struct strbuf out = {0};
         int code;
         char *argv[] = {"/bin/sh", "-c", script, NULL};
-        host_child_run(argv, &out, &code, NULL);
+        host_child_run(argv, 0, &out, &code, NULL);
         _exit(0);
     }
     double start = clock_seconds();
@@ -288,6 +289,67 @@ static void test_child_dies_with_caller(void **state)
     mem_free(path);
 }
 
+static pid_t await_sleeper(const char *path)
+{
+    double start = clock_seconds();
+    pid_t sleeper = 0;
+    while (!sleeper && clock_seconds() - start < 10) {
+        sleeper = (pid_t)number_in(path);
+        if (!sleeper) clock_sleep(0.01);
+    }
+    return sleeper;
+}
+
+/* A program that hangs, and one that has closed its outputs and hangs: ended in time, with all that they started. */
+static void test_child_in_time(void **state)
+{
+    char *path = path_join(folder, "pid");
+    static char *const scripts[] = {"sleep 100 & echo $! > $0; wait",
+                                    "exec >&- 2>&-; sleep 100 & echo $! > $0; wait", "sleep 100 & echo $! > $0"};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        char *argv[] = {"/bin/sh", "-c", scripts[i], path, NULL};
+        struct strbuf out = {0};
+        struct err e = {0};
+        int code;
+        double start = clock_seconds();
+        assert_int_equal(host_child_run(argv, 0.5, &out, &code, &e), LATHE_COMPILER);
+        must_say(e.text, "/bin/sh did not end within 0.5 s");
+        assert_true(clock_seconds() - start < 20);
+        pid_t sleeper = await_sleeper(path);
+        start = clock_seconds();
+        while (runs(sleeper) && clock_seconds() - start < 10) clock_sleep(0.01);
+        assert_true(sleeper > 0 && !runs(sleeper));
+        unlink(path);
+        sb_free(&out);
+    }
+    char *quick[] = {"/bin/sh", "-c", "echo out; exit 3", NULL};
+    struct strbuf out = {0};
+    struct err e = {0};
+    int code;
+    if (host_child_run(quick, 30, &out, &code, &e)) fail_msg("%s", e.text);
+    assert_int_equal(code, 3);
+    assert_string_equal(sb_str(&out), "out\n");
+    sb_free(&out);
+    mem_free(path);
+}
+
+static void test_compiler_that_hangs(void **state)
+{
+    char version[200], *path = path_join(folder, "c++");
+    struct err e = {0};
+    FILE *f = fopen(path, "w");
+    fputs("#!/bin/sh\nsleep 100\n", f);
+    fchmod(fileno(f), 0700);
+    fclose(f);
+    char *cxx = change("CXX", path);
+    assert_int_equal(host_compiler_version(version, sizeof version, &e), LATHE_COMPILER);
+    must_say(e.text, "c++ --version': ");
+    must_say(e.text, "did not end within 10 s; set CXX to a working C++ compiler");
+    restore("CXX", cxx);
+    unlink(path);
+    mem_free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +362,8 @@ int main(void)
         cmocka_unit_test(test_scan),
         cmocka_unit_test(test_child),
         cmocka_unit_test(test_child_dies_with_caller),
+        cmocka_unit_test(test_child_in_time),
+        cmocka_unit_test(test_compiler_that_hangs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
