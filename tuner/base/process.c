@@ -37,8 +37,10 @@ static void read_word(const char *path, char out[WORD])
     set_word(out, text);
 }
 
-/* Field 22 of /proc/PID/stat; the second, the name, may hold blanks and parentheses. */
-static void read_start(const char *pid, char out[WORD])
+enum { STAT_PARENT = 4, STAT_START = 22 };
+
+/* A field of /proc/PID/stat behind the second: that one, the name, may hold blanks and parentheses. */
+static void read_stat(const char *pid, int field, char out[WORD])
 {
     char text[2048] = "", path[WORD + 16];
     snprintf(path, sizeof path, "/proc/%s/stat", pid);
@@ -48,7 +50,7 @@ static void read_start(const char *pid, char out[WORD])
         fclose(f);
     text[n] = 0;
     char *at = strrchr(text, ')');
-    for (int i = 2; at && i < 22; i++)
+    for (int i = 2; at && i < field; i++)
         at = strchr(at + 1, ' ');
     set_word(out, at ? at + 1 : "");
 }
@@ -64,7 +66,15 @@ static void identify(const char *pid, struct identity *out)
         *space = 0;
     set_word(out->space, space);
     set_word(out->pid, pid);
-    read_start(pid, out->start);
+    read_stat(pid, STAT_START, out->start);
+}
+
+long process_parent(long pid)
+{
+    char number[32], parent[WORD];
+    snprintf(number, sizeof number, "%ld", pid);
+    read_stat(number, STAT_PARENT, parent);
+    return atol(parent);
 }
 
 void process_identity(struct strbuf *b)

@@ -12,6 +12,9 @@ void process_identity(struct strbuf *b);
  * it may use from then on; 0: the system does not tell. */
 int process_leave_cores(int n, int least);
 
+/* The parent of a process; 0: there is no such process here, or the system does not tell. */
+long process_parent(long pid);
+
 enum process_state {
     PROCESS_RUNS,
     PROCESS_GONE,               /* certainly: another process has its number, none has, or the machine was started

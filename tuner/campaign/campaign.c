@@ -150,7 +150,8 @@ static status say_blind(struct campaign *c, const char *how, struct err *e)
 static status run_all(struct campaign *c, struct campaign_summary *out, struct err *e)
 {
     struct setup_answer answer;
-    status s = bench_prepare(c, true, &answer, e);
+    status s = sharing_say(c, e);
+    if (!s) s = bench_prepare(c, true, &answer, e);
     if (!s && c->request->objective == OBJECTIVE_ENERGY && !answer.energy)
         s = err_set(e, LATHE_USAGE,
                     "--objective energy: %s does not tell what energy it takes (a GPU's comes from NVML, from "

@@ -1,9 +1,10 @@
 /* internal.h: the running campaign, shared by the files of this room.
  *
  * Who does what, each using those before it alone: events.c is what all say and ask; ranks.c knows devices of other
- * processes; devices.c has the pool of devices; prepare.c makes them ready and compiles; entrants.c finds the kernels
- * that take part; leaders.c makes what was found ready to be evaluated again; health.c tells a device that fails from
- * candidates that do; drift.c times a baseline again; resume.c has what was recorded, where a campaign goes on;
+ * processes; devices.c has the pool of devices; sharing.c says who else uses them; prepare.c makes them ready and
+ * compiles; entrants.c finds the kernels that take part; leaders.c makes what was found ready to be evaluated again;
+ * health.c tells a device that fails from candidates that do; drift.c times a baseline again; resume.c has what was
+ * recorded, where a campaign goes on;
  * trial_end.c ends trials, trials.c takes configurations through compiling and a device; final.c measures the leaders
  * again; workers.c has the loop, the devices and the compilers, also for verification.c, which has no store and no
  * strategy; replay_campaign.c is all of that for a recording; campaign.c, on top, opens everything in order and
@@ -175,6 +176,9 @@ status entrants_open(struct campaign *c, struct err *e);
 void entrants_close(struct campaign *c);
 /* A kernel's text with the problem's epilogue before it; mem_free it. NULL: *e says why. */
 char *campaign_source(const struct problem *p, const struct kernel *k, struct err *e);
+
+/* sharing.c: where others compute on one of the GPUs, that is noted. */
+status sharing_say(struct campaign *c, struct err *e);
 
 /* prepare.c. Compiles one source and waits; *image: its path, mem_free it. k: whose launches it was asked about, NULL:
  * none. LATHE_COMPILER: there is no compiler, or it dies; LATHE_SPEC: it is refused; LATHE_INTERRUPTED. */

@@ -67,6 +67,7 @@ status cuda_open_with(const struct cuda_tables *tables, int number, struct dev *
     if (s)
         goto free_struct;
     open_nvml(d, tables->nvml);
+    d->nothers = others_find(&d->nvml, d->others);
     s = cuda_describe(d, target, e);
     if (s)
         goto close_nvml;
@@ -243,6 +244,12 @@ static double cuda_energy_mj(struct dev *d)
     return nvml_energy_mj(&d->nvml);
 }
 
+static int cuda_others(struct dev *d, const int **pids)
+{
+    *pids = d->others;
+    return d->nothers;
+}
+
 static enum dev_fault cuda_last_fault(struct dev *d)
 {
     return d->fault;
@@ -278,5 +285,6 @@ const struct dev_ops cuda_ops = {
     .telemetry = cuda_telemetry,
     .pulse = cuda_pulse,
     .energy_mj = cuda_energy_mj,
+    .others = cuda_others,
     .fault = cuda_last_fault,
 };

@@ -11,6 +11,7 @@
 #include "device/cublas.h"
 #include "device/cuda_api.h"
 #include "device/nvml.h"
+#include "device/others.h"
 
 /* Tables to use instead of the libraries; NULL: the library. cuda must not be NULL. Borrowed for the call. */
 struct cuda_tables {
@@ -57,6 +58,7 @@ struct dev {
     bool has_blas_table;
     struct cublas *blas;            /* NULL until the first GEMM */
     struct nvml nvml;
+    int others[OTHERS_MOST], nothers;       /* processes on the GPU when it was opened */
     int number;
     CUdevice device;
     CUstream stream;

@@ -96,6 +96,8 @@ struct dev_ops {
     /* The clock now and NVML's reasons for it, of telemetry what is quick to read. False, or NULL: not known. */
     bool (*pulse)(struct dev *d, double *sm_mhz, uint64_t *reasons);
     double (*energy_mj)(struct dev *d);             /* taken so far, millijoules; NaN, or NULL: not known */
+    /* The other processes that used it when it was opened, and how many; the device's own list. NULL: not known. */
+    int (*others)(struct dev *d, const int **pids);
     enum dev_fault (*fault)(struct dev *d);         /* of the last operation that failed */
 };
 

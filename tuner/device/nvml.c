@@ -111,6 +111,21 @@ double nvml_energy_mj(const struct nvml *n)
     return known ? (double)mj : NAN;
 }
 
+int nvml_processes(const struct nvml *n, int *pids, int max)
+{
+    enum { MOST = 256 };                            /* more are refused, and then not told */
+    nvmlProcessInfo_t list[MOST];
+    unsigned int count = MOST;
+    int filled = 0;
+    if (!n->device || !n->api.nvmlDeviceGetComputeRunningProcesses_v3 ||
+        n->api.nvmlDeviceGetComputeRunningProcesses_v3(n->device, &count, list))
+        return 0;
+    for (unsigned int i = 0; i < count && i < MOST && filled < max; i++)
+        if (list[i].pid > 0)                        /* 0: of a container that this one does not see */
+            pids[filled++] = (int)list[i].pid;
+    return filled;
+}
+
 double nvml_sm_mhz(const struct nvml *n)
 {
     return clock_mhz(n, NVML_CLOCK_SM);

@@ -15,6 +15,12 @@ typedef struct nvmlDevice_st *nvmlDevice_t;         /* newer headers wrap the po
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };     /* nvmlClockType_t */
 enum { NVML_TEMPERATURE_GPU = 0 };                  /* nvmlTemperatureSensors_t */
 
+typedef struct {
+    unsigned int pid;
+    unsigned long long usedGpuMemory;
+    unsigned int gpuInstanceId, computeInstanceId;
+} nvmlProcessInfo_t;                                /* of the second version on */
+
 /* symbol, parameters, whether a driver may lack it */
 #define NVML_FUNCTIONS(X)                                                                                              \
     X(nvmlInit_v2, (void), false)                                                                                      \
@@ -28,6 +34,7 @@ enum { NVML_TEMPERATURE_GPU = 0 };                  /* nvmlTemperatureSensors_t 
     X(nvmlDeviceGetTemperature, (nvmlDevice_t device, unsigned int sensor, unsigned int *celsius), true)               \
     X(nvmlDeviceGetTotalEnergyConsumption, (nvmlDevice_t device, unsigned long long *millijoules), true)               \
     X(nvmlDeviceGetMemoryBusWidth, (nvmlDevice_t device, unsigned int *bits), true)                                    \
+    X(nvmlDeviceGetComputeRunningProcesses_v3, (nvmlDevice_t device, unsigned int *n, nvmlProcessInfo_t *list), true)  \
     X(nvmlDeviceGetCurrentClocksEventReasons, (nvmlDevice_t device, unsigned long long *reasons), true)                \
     X(nvmlDeviceGetCurrentClocksThrottleReasons, (nvmlDevice_t device, unsigned long long *reasons), true)
 
@@ -57,6 +64,9 @@ bool nvml_reasons(const struct nvml *n, unsigned long long *out);
 /* Energy that the GPU took since the driver was loaded, millijoules; NaN: not known (before Volta). The counter moves
  * in steps, some tens of milliseconds apart. */
 double nvml_energy_mj(const struct nvml *n);
+/* The processes that have a context on the device: their numbers, at most max of them. Gives how many were filled in; 0
+ * also where that is not known. */
+int nvml_processes(const struct nvml *n, int *pids, int max);
 double nvml_max_sm_mhz(const struct nvml *n);                               /* 0 where not known, as the next two */
 double nvml_max_mem_mhz(const struct nvml *n);
 double nvml_bus_bits(const struct nvml *n);

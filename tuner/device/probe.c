@@ -71,7 +71,24 @@ static void send_entry(int fd, const struct probe *p)
 
 /* --- in children --- */
 
-static void describe_gpu(const struct cuda_api *cu, int number, struct probe *p)
+static void add_others(const struct cuda_api *cu, const struct nvml_api *with, CUdevice device, struct probe *p)
+{
+    struct nvml *nvml = mem_zalloc(1, sizeof *nvml);
+    int pids[OTHERS_MOST];
+    char pci[64] = "", who[300];
+    bool known = cu->cuDeviceGetPCIBusId(pci, (int)sizeof pci, device) == CUDA_SUCCESS &&
+                 nvml_open(nvml, with, pci, NULL, NULL, 0);
+    int n = known ? others_find(nvml, pids) : 0;
+    nvml_close(nvml);
+    mem_free(nvml);
+    if (!n)
+        return;
+    others_say(pids, n, "it", who, sizeof who);
+    size_t at = strlen(p->detail);
+    snprintf(p->detail + at, sizeof p->detail - at, "; %s", who);
+}
+
+void probe_gpu(const struct cuda_api *cu, const struct nvml_api *nvml, int number, struct probe *p)
 {
     char what[32], name[128] = "", arch[24];
     int major = 0, minor = 0, sms = 0;
@@ -97,6 +114,7 @@ static void describe_gpu(const struct cuda_api *cu, int number, struct probe *p)
     cuda_arch(major, minor, arch);
     snprintf(p->detail, sizeof p->detail, "%s, %.1f GiB, compute capability %d.%d (%s), %d multiprocessors: cuda:%d",
              name, (double)memory / (1024.0 * 1024 * 1024), major, minor, arch, sms, number);
+    add_others(cu, nvml, device, p);
 }
 
 static void probe_driver(void *ctx, int fd)
@@ -127,7 +145,7 @@ static void probe_driver(void *ctx, int fd)
     if (cu->cuDeviceGetCount(&count) != CUDA_SUCCESS)
         count = 0;
     for (int i = 0; i < count && i + 1 < MAX_FOUND; i++) {
-        describe_gpu(cu, i, &p);
+        probe_gpu(cu, NULL, i, &p);
         send_entry(fd, &p);
     }
 }

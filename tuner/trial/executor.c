@@ -7,6 +7,7 @@
  * means that the worker holds `setup`, and unless `stale` with `inputs` of `seed`. */
 #include "trial/executor.h"
 #include "base/mem.h"
+#include "device/others.h"
 #include "trial/cache.h"
 #include <math.h>
 #include <string.h>
@@ -26,6 +27,8 @@ struct executor {
     int starts;                 /* workers that were started on this way */
     struct err failure;
     struct target target;
+    bool opened;                /* once: the rest of a worker that was killed is no other process */
+    int others[OTHERS_MOST], nothers;
     struct setup_answer answer;
     json_t *evaluation;         /* wanted next; NULL: none, or in flight */
     double seconds;             /* its limit */
@@ -92,6 +95,16 @@ const char *executor_doing(const struct executor *x, double *seconds)
                               : "computing the reference";
 }
 
+static void read_others(struct executor *x, const json_t *list)
+{
+    size_t i;
+    const json_t *pid;
+    if (!x->opened)
+        json_array_foreach((json_t *)list, i, pid)
+            if (x->nothers < OTHERS_MOST) x->others[x->nothers++] = (int)json_integer_value(pid);
+    x->opened = true;
+}
+
 static status take_reply(struct executor *x, const json_t *reply)
 {
     if (!json_is_true(json_object_get(reply, "ok"))) {
@@ -103,6 +116,7 @@ static status take_reply(struct executor *x, const json_t *reply)
     if (x->level == CLOSED) {
         status s = target_from_json(json_object_get(reply, "target"), &x->target, &x->failure);
         if (s) return s;
+        read_others(x, json_object_get(reply, "others"));
         x->level = OPEN;
         return LATHE_OK;
     }
@@ -289,6 +303,13 @@ status executor_wait(struct executor *x, bool (*stop)(void *ctx), void *ctx, str
 }
 
 const struct target *executor_target(const struct executor *x) { return &x->target; }
+
+int executor_others(const struct executor *x, const int **pids)
+{
+    *pids = x->others;
+    return x->nothers;
+}
+
 const struct setup_answer *executor_answer(const struct executor *x) { return &x->answer; }
 
 /* A worker that takes the place of one that died needs the set-up's images again, a final those of leaders. */

@@ -36,6 +36,8 @@ status executor_wait(struct executor *x, bool (*stop)(void *ctx), void *ctx, str
 const char *executor_doing(const struct executor *x, double *seconds);
 /* As the device described itself when it was opened; toolchain empty. */
 const struct target *executor_target(const struct executor *x);
+/* The other processes that used the device when its first worker opened it (others.h), and how many. */
+int executor_others(const struct executor *x, const int **pids);
 /* Of the last preparation that executor_wait waited for. */
 const struct setup_answer *executor_answer(const struct executor *x);
 

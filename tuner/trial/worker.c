@@ -152,7 +152,11 @@ static json_t *do_open(struct device_worker *w, const char *device)
     status s = dev_find(device, &w->ops, &number, &e);
     if (!s) s = w->ops->open(number, &w->dev, &w->target, &e);
     if (s) return failure(&e);
-    return json_pack("{s:b, s:o}", "ok", 1, "target", target_to_json(&w->target));
+    const int *pids = NULL;
+    int n = w->ops->others ? w->ops->others(w->dev, &pids) : 0;
+    json_t *others = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(others, json_integer(pids[i]));
+    return json_pack("{s:b, s:o, s:o}", "ok", 1, "target", target_to_json(&w->target), "others", others);
 }
 
 static json_t *nan_or_real(double v) { return isfinite(v) ? json_real(v) : json_null(); }

@@ -52,6 +52,13 @@ static void test_self(void **state)
     sb_free(&other);
 }
 
+static void test_parent(void **state)
+{
+    assert_int_equal(process_parent(getpid()), getppid());
+    assert_int_equal(process_parent(0), 0);
+    assert_int_equal(process_parent(999999999), 0);
+}
+
 static void test_a_process_that_ends(void **state)
 {
     struct strbuf me = {0};
@@ -117,6 +124,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_self), cmocka_unit_test(test_a_process_that_ends), cmocka_unit_test(test_no_identity),
-        cmocka_unit_test(test_leaving_cores)};
+        cmocka_unit_test(test_leaving_cores), cmocka_unit_test(test_parent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

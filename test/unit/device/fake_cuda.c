@@ -465,10 +465,14 @@ static const struct nvml_api fake_nvml = {
 struct cuda_tables fake_tables(void)
 {
     static struct cuda_api older;
+    static struct nvml_api older_nvml;
     older = fake_cuda;
+    older_nvml = fake_nvml;
+    if (fake.no_processes)
+        older_nvml.nvmlDeviceGetComputeRunningProcesses_v3 = NULL;
     if (fake.no_tensor_maps)
         older.cuTensorMapEncodeTiled = NULL;
     if (fake.no_parameters)
         older.cuFuncGetParamInfo = NULL;
-    return (struct cuda_tables){&older, &fake_cublas, &fake_nvml};
+    return (struct cuda_tables){&older, &fake_cublas, &older_nvml};
 }

@@ -18,6 +18,8 @@ struct fake {
     int static_shared, max_threads;
     bool no_clocks;                 /* the driver has no clock attributes */
     bool no_nvml;                   /* nvmlInit_v2 fails */
+    int processes[4];               /* on the GPU, up to a 0 */
+    bool no_processes;              /* the driver does not tell them */
     bool no_windows;                /* the device has no access policies for the L2 */
     bool no_tensor_maps;            /* the driver has no function to make them */
     bool maps_memory;               /* it maps memory by page, and the device too */

@@ -203,6 +203,17 @@ static nvmlReturn_t f_nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned 
     return 0;
 }
 
+static nvmlReturn_t f_nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *n,
+                                                              nvmlProcessInfo_t *list)
+{
+    ENTER_NVML(nvmlDeviceGetComputeRunningProcesses_v3);
+    unsigned int room = *n;
+    for (*n = 0; *n < 4 && fake.processes[*n]; ++*n)
+        if (*n < room)
+            list[*n] = (nvmlProcessInfo_t){.pid = (unsigned int)fake.processes[*n], .usedGpuMemory = 1 << 20};
+    return *n > room ? 7 : 0;
+}
+
 static nvmlReturn_t f_nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long *reasons)
 {
     ENTER_NVML(nvmlDeviceGetCurrentClocksThrottleReasons);

@@ -1,5 +1,10 @@
 /* test_cuda_target.c: what the CUDA device says of itself, and why one cannot be opened, against a driver in memory. */
 #include "cuda_fixture.h"
+#include "device/others.h"
+#include "device/probe.h"
+
+#include <signal.h>
+#include <sys/wait.h>
 
 /* --- what the device is --- */
 
@@ -54,6 +59,75 @@ static void test_without_nvml(void **state)
                 isnan(telemetry.temperature_c) && telemetry.throttle_reasons == 0);
     ops->close(d);
     assert_true(fake_nothing_alive());
+}
+
+static void check_others(const char *want)
+{
+    struct cuda_tables tables = fake_tables();
+    struct dev *d = open_fake(NULL);
+    const int *pids;
+    struct probe p;
+    char who[200] = "";
+    int n = ops->others(d, &pids);
+    if (n)
+        others_say(pids, n, "cuda:0", who, sizeof who);
+    assert_string_equal(who, want);
+    ops->close(d);
+    probe_gpu(tables.cuda, tables.nvml, 0, &p);         /* as doctor has it */
+    assert_true(p.found);
+    const char *said = strstr(p.detail, "cuda:0"), *end = strstr(want, " cuda:0");
+    assert_non_null(said);
+    snprintf(who, sizeof who, "cuda:0%s%.*s%s", end ? "; " : "", end ? (int)(end - want) : 0, want, end ? " it" : "");
+    assert_string_equal(said, who);
+}
+
+/* Processes that compute on the GPU; this one is lathe's own. */
+static void test_others(void **state)
+{
+    char want[100];
+    pid_t child = fork();                               /* no sibling */
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    check_others("");
+    fake.processes[0] = getpid();
+    check_others("");
+    fake.processes[1] = 999999999;
+    check_others("another process (pid 999999999) uses cuda:0");
+    fake.processes[2] = (int)child;
+    snprintf(want, sizeof want, "2 other processes (pids 999999999, %d) use cuda:0", (int)child);
+    check_others(want);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    fake.no_processes = true;
+    check_others("");
+    fake.no_processes = false;
+    fake.no_nvml = true;
+    check_others("");
+    assert_true(fake_nothing_alive());
+}
+
+/* A worker's siblings are of the same campaign. */
+static void test_siblings(void **state)
+{
+    pid_t first = fork(), second;
+    if (first == 0) {
+        pause();
+        _exit(0);
+    }
+    if ((second = fork()) == 0) {
+        const int *pids;
+        fake.processes[0] = (int)first;
+        fake.processes[1] = 999999999;
+        struct dev *d = open_fake(NULL);
+        _exit(ops->others(d, &pids) == 1 && pids[0] == 999999999 ? 0 : 1);
+    }
+    int how = 0;
+    waitpid(second, &how, 0);
+    kill(first, SIGKILL);
+    waitpid(first, NULL, 0);
+    assert_int_equal(how, 0);
 }
 
 static void test_telemetry(void **state)
@@ -124,6 +198,8 @@ int main(void)
         TEST(test_target),
         TEST(test_peaks_without_clock_attributes),
         TEST(test_without_nvml),
+        TEST(test_others),
+        TEST(test_siblings),
         TEST(test_telemetry),
         TEST(test_arch_names),
         TEST(test_open_says_why),
