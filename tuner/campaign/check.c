@@ -14,7 +14,8 @@ struct checking {
     struct compile_farm *farm;
     struct target target;
     struct check_result *result;
-    bool no_compiler;
+    bool no_compiler, failed;
+    bool any, any_empty;            /* spaces with a member, and without, of what could be tuned */
 };
 
 struct one {
@@ -106,23 +107,33 @@ static status check_space(struct checking *c, const struct space *space, struct 
 }
 
 /* A baseline has one configuration and no space to speak of: the same path serves it. */
-static status check_kernel(struct checking *c, const struct kernel *k, bool *failed, struct err *e)
+static status check_kernel(struct checking *c, const struct kernel *k, struct err *e)
 {
     struct check_result result = {.kernel = k, .arch = c->target.arch};
     c->result = &result;
     struct space *space = NULL;
     status s = k->left_out ? err_set(e, LATHE_NOTHING, "%s", k->left_out)
                            : space_open(c->request->problem, k, &c->target, &space, e);
-    if (s == LATHE_NOTHING) {
+    struct strbuf why = {0};
+    if (s == LATHE_NOTHING && (k->left_out || !kernel_runs_on(c->request->problem, k, &c->target, &why))) {
         snprintf(result.skipped, sizeof result.skipped, "%.390s", e->text);
+        s = LATHE_OK;
+    } else if (s == LATHE_NOTHING) {
+        result.empty = true;
+        snprintf(result.first_failure, sizeof result.first_failure, "%.1500s", e->text);
         s = LATHE_OK;
     } else if (!s) {
         s = check_space(c, space, e);
         space_close(space);
     }
+    sb_free(&why);
     if (!s) c->request->on_result(c->request->ctx, &result);
     if (!s && c->no_compiler) s = err_set(e, LATHE_COMPILER, "%s", result.first_failure);
-    *failed |= result.compiled < result.tried;
+    c->failed |= result.compiled < result.tried;
+    if (!k->baseline || c->request->kernel) {
+        c->any |= result.space_size > 0;
+        c->any_empty |= result.empty;
+    }
     return s;
 }
 
@@ -137,26 +148,27 @@ static status check_arch(const struct check_request *r, uv_loop_t *loop, const c
     for (int i = 0; i < r->problem->nkernels && !s; i++) {
         const struct kernel *k = &r->problem->kernels[i];
         if (!k->source || (r->kernel && strcmp(r->kernel, k->name) != 0)) continue;
-        s = check_kernel(&c, k, failed, e);
+        s = check_kernel(&c, k, e);
     }
+    *failed |= c.any_empty && !c.any;
     if (!s && !r->kernel && r->problem->reference.kind == REFERENCE_KERNEL)
-        s = check_kernel(&c, r->problem->reference.kernel, failed, e);
+        s = check_kernel(&c, r->problem->reference.kernel, e);
+    *failed |= c.failed;
     compile_farm_close(c.farm);
     return s;
 }
 
-status check_run(const struct check_request *r, struct err *e)
+status check_run(const struct check_request *r, bool *failed, struct err *e)
 {
     uv_loop_t loop;
     uv_loop_init(&loop);
-    bool failed = false;
     status s = LATHE_OK;
+    *failed = false;
     if (r->kernel) s = problem_kernel_named(r->problem, r->kernel, KERNEL_ANY, NULL, e);
-    for (int i = 0; i < r->narchs && !s; i++) s = check_arch(r, &loop, r->archs[i], &failed, e);
+    for (int i = 0; i < r->narchs && !s; i++) s = check_arch(r, &loop, r->archs[i], failed, e);
     for (int i = 0; i < 2000 && uv_loop_close(&loop); i++) {
         uv_run(&loop, UV_RUN_NOWAIT);
         usleep(1000);
     }
-    if (!s && failed) s = err_set(e, LATHE_SPEC, "%s: some configurations do not compile", r->problem->name);
     return s;
 }

@@ -10,9 +10,11 @@ struct check_result {
     const struct kernel *kernel;
     const char *arch;
     uint64_t space_size;
+    bool empty;                     /* the target can run the kernel, and no configuration is valid */
     int tried, compiled;
     double seconds;                 /* compiler's time, summed over what was not cached */
-    char first_failure[1600];       /* configuration, and log or what its launch lacks; "" if none */
+    /* configuration, and log or what its launch lacks; of an empty space, what refuses; "" if none */
+    char first_failure[1600];
     char skipped[400];              /* why the kernel is not for this target, "" if it is */
 };
 
@@ -30,7 +32,8 @@ struct check_request {
     void *ctx;
 };
 
-/* LATHE_SPEC when anything did not compile or has no plan (model/plan.h) at the problem's size. */
-status check_run(const struct check_request *r, struct err *e);
+/* *failed: something did not compile or has no plan (model/plan.h) at the problem's size; or on some target spaces are
+ * empty, and none but baselines has a member, so that nothing could be tuned there. Results say which. */
+status check_run(const struct check_request *r, bool *failed, struct err *e);
 
 #endif

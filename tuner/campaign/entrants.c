@@ -37,25 +37,10 @@ status entrants_check_names(const struct campaign_request *r, struct err *e)
 }
 
 /* Whether the device meets a kernel's requirements; says why not. */
-static bool can_run(struct campaign *c, const struct kernel *k, struct strbuf *why)
-{
-    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
-    kernel_slots_fixed(c->problem, k, &c->target, slots);
-    bool can = true;
-    for (int i = 0; i < k->nrequires && can; i++) {
-        struct err e = {0};
-        if (expr_eval_bool(k->requires[i].expr, slots, &can, &e)) can = false;
-        if (!can) expr_explain(why, k->requires[i].expr, slots);
-        if (!can && k->requires[i].reason) sb_addf(why, " (%s)", k->requires[i].reason);
-    }
-    mem_free(slots);
-    return can;
-}
-
 static status add_entrant(struct campaign *c, const struct kernel *k, struct err *e)
 {
     struct strbuf why = {0};
-    bool can = can_run(c, k, &why), must = c->request->nkernels == 1 && !k->baseline;
+    bool can = kernel_runs_on(c->problem, k, &c->target, &why), must = c->request->nkernels == 1 && !k->baseline;
     if (!can && must)
         err_set(e, LATHE_NOTHING, "kernel %s cannot run on %s: %s", k->name, c->target.device, sb_str(&why));
     else if (!can)

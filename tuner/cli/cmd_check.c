@@ -38,7 +38,7 @@ static const struct option_row check_options[] = {
 
 struct checked {
     struct check_result *results; /* copies, in the order they came; each owns its arch */
-    int count, cap, failed;
+    int count, cap;
     bool quiet;
 };
 
@@ -48,11 +48,12 @@ static void on_result(void *ctx, const struct check_result *r)
     MEM_GROW(c->results, c->count, c->cap);
     c->results[c->count] = *r;
     c->results[c->count++].arch = mem_strdup(r->arch);
-    c->failed += r->compiled < r->tried;
     if (c->quiet)
         return;
     if (*r->skipped)
         fprintf(stderr, "%s %s: left out\n", r->kernel->name, r->arch);
+    else if (r->empty)
+        fprintf(stderr, "%s %s: no configuration is valid\n", r->kernel->name, r->arch);
     else
         fprintf(stderr, "%s %s: %d of %d compiled in %.1f s\n", r->kernel->name, r->arch, r->compiled, r->tried,
                 r->seconds);
@@ -134,9 +135,9 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
         .on_result = on_result,
         .ctx = &checked,
     };
-    s = check_run(&request, e);
-    bool refused = s == LATHE_SPEC && checked.failed; /* the results say it all */
-    if (s == LATHE_OK || refused) {
+    bool failed;
+    s = check_run(&request, &failed, e);
+    if (s == LATHE_OK) {
         struct strbuf b = {0};
         status printed = LATHE_OK;
         if (args->json || args->csv) {
@@ -145,7 +146,9 @@ static status check_command(const struct cli *cli, void *p, struct err *e)
             print_text(&checked, &b);
             printed = out_report(&b, e);
         }
-        s = printed != LATHE_OK ? printed : refused ? err_set(e, LATHE_SPEC, "%s", "") : LATHE_OK;
+        s = printed;
+        if (s == LATHE_OK && failed)
+            s = err_set(e, LATHE_SPEC, "%s", ""); /* the results say it all */
     }
     for (int i = 0; i < checked.count; i++)
         mem_free((char *)checked.results[i].arch);
@@ -159,7 +162,8 @@ const struct command command_check = {
     .summary = "compiles a sample of each kernel's configurations, for GPUs that need not be here",
     .details =
         "Exit code 2 if one does not compile, if a launch passes what its kernel's parameters do not take, or if it "
-        "cannot be launched at that size: the table shows how many, and the first one's configuration and log. A "
+        "cannot be launched at that size: the table shows how many, and the first one's configuration and log; also if "
+        "for a target no kernel that it can run has a valid configuration: then what refuses them. A "
         "specification's own reference kernel is compiled too, except with --kernel. "
         "Images go to the cache, and what is in the cache is not compiled again.",
     .options = check_options,

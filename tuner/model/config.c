@@ -302,3 +302,14 @@ bool kernel_allows(const struct kernel *k, const struct value *slots, struct str
             return false;
     return true;
 }
+
+bool kernel_runs_on(const struct problem *p, const struct kernel *k, const struct target *t, struct strbuf *why)
+{
+    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
+    bool runs = true;
+    kernel_slots_fixed(p, k, t, slots);
+    for (int i = 0; i < k->nrequires && runs; i++)
+        runs = holds(&k->requires[i], slots, "", why);
+    mem_free(slots);
+    return runs;
+}

@@ -55,5 +55,7 @@ void constraint_reason(struct strbuf *b, const struct constraint *c);
 /* First requirement or constraint that refuses: returns false and appends an explanation with the values put in. One
  * that cannot be evaluated (a division by zero) refuses too. `requires` come first. slots are complete. */
 bool kernel_allows(const struct kernel *k, const struct value *slots, struct strbuf *why);
+/* The same of its requirements alone, which no configuration changes: whether the device can run it at this size. */
+bool kernel_runs_on(const struct problem *p, const struct kernel *k, const struct target *t, struct strbuf *why);
 
 #endif

@@ -10,28 +10,6 @@ static char *target_text(const struct target *t)
     return *t->name && strcmp(t->name, t->arch) != 0 ? mem_printf("%s (%s)", t->name, t->arch) : mem_strdup(t->arch);
 }
 
-/* The first of the kernel's requirements that the target does not meet, appended. */
-static bool target_does(const struct problem *p, const struct kernel *k, const struct target *t, struct strbuf *why)
-{
-    struct value *slots = mem_zalloc((size_t)k->scope.count + 1, sizeof *slots);
-    bool does = true;
-    kernel_slots_fixed(p, k, t, slots);
-    for (int i = 0; i < k->nrequires && does; i++) {
-        struct err e = {0};
-        if (expr_eval_bool(k->requires[i].expr, slots, &does, &e) != LATHE_OK) {
-            sb_add(why, e.text);
-            does = false;
-        } else if (!does) {
-            sb_add(why, "requires ");
-            expr_explain(why, k->requires[i].expr, slots);
-            if (k->requires[i].reason)
-                sb_addf(why, " (%s)", k->requires[i].reason);
-        }
-    }
-    mem_free(slots);
-    return does;
-}
-
 /* A sample needs no space that is whole. */
 static status open_space(const struct view *v, const struct kernel *k, const struct space_args *args,
                          struct space **out, struct err *e)
@@ -55,8 +33,9 @@ static status open_member(const struct view *v, const struct kernel *k, const st
         out->refused = mem_strdup(k->left_out);
         return LATHE_OK;
     }
-    if (!target_does(v->problem, k, &v->target, &why)) {
-        out->refused = sb_take(&why);
+    if (!kernel_runs_on(v->problem, k, &v->target, &why)) {
+        out->refused = mem_printf("requires %s", sb_str(&why));
+        sb_free(&why);
         return LATHE_OK;
     }
     struct err empty = {0};
