@@ -171,20 +171,6 @@ static status add_outcomes(struct query *q, int64_t id, json_t *campaign, struct
     return s;
 }
 
-static status add_reasons(struct query *q, int64_t id, json_t *campaign, struct err *e)
-{
-    sqlite3_stmt *st;
-    bool row;
-    json_t *reasons = json_array();
-    status s = query_ask(q, QUESTION_reasons, NULL, id, &st, e);
-    while (!s && !(s = query_step(q, st, &row, e)) && row)
-        json_array_append_new(reasons, json_pack("{s:o, s:o, s:o}", "outcome", query_column(st, 0), "reason",
-                                                 query_column(st, 1), "count", query_column(st, 2)));
-    sqlite3_reset(st);
-    json_object_set_new(campaign, "reasons", reasons);
-    return s;
-}
-
 status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct err *e)
 {
     sqlite3_stmt *st;
@@ -289,7 +275,7 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
         s = add_outcomes(q, id, campaign, e);
     }
     if (!s)
-        s = add_reasons(q, id, campaign, e);
+        s = query_reasons(q, id, campaign, e);
     if (!s) {
         s = query_pace(q, id, &pace, e);
         json_object_set_new(campaign, "pace", pace);

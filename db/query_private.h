@@ -36,7 +36,7 @@
                "ON v.id = (SELECT w.id FROM verification w WHERE w.trial_id = t.id "                                   \
                "ORDER BY w.phase = 'final' DESC, w.id DESC LIMIT 1) WHERE t.campaign_id = ?1 "                         \
                "AND t.role = 'candidate' AND t.outcome = 'ok' AND t.score_ms IS NULL AND v.passed = 0) "               \
-               "GROUP BY outcome, reason ORDER BY count(*) DESC, min(number)")                                         \
+               "GROUP BY outcome, reason ORDER BY min(number)") /* query_reasons.c */                                  \
     X(provenance, "SELECT p.specification, d.target, d.driver, d.toolchain, c.tool_version, c.id FROM trial t "        \
                   "JOIN campaign c ON c.id = t.campaign_id JOIN problem p ON p.id = c.problem_id "                     \
                   "JOIN device d ON d.id = c.device_id WHERE t.id = ?1")                                               \
@@ -103,6 +103,8 @@ status query_configuration(struct query *q, int64_t trial, json_t **out, struct 
 status query_devices(struct query *q, int64_t campaign, json_t *object, struct err *e);
 /* Sets "ran_on" and "finals" of a trial. */
 status query_trial_devices(struct query *q, int64_t trial, json_t *object, struct err *e);
+/* Sets "reasons" of a campaign. */
+status query_reasons(struct query *q, int64_t campaign, json_t *object, struct err *e);
 /* A campaign's `pace` and `drift` of query.h; null and [] where the file's version knows nothing of it. *out is valid
  * even after a failure. */
 status query_pace(struct query *q, int64_t campaign, json_t **out, struct err *e);

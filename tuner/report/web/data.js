@@ -174,7 +174,7 @@ class Campaign {
   }
 
   /* Why trials failed: {outcome, reason, count, row}, the most frequent first. Reasons that are alike but for their
-   * numbers are one, which is told as the first trial, row, has it. */
+   * numbers are one, which is told as the first trial, row, has it; db/query_reasons.c groups the same way. */
   reasons() {
     const met = new Map()
     for (const i of this.candidates) {
