@@ -132,8 +132,9 @@ status query_resumption(struct query *q, int64_t id, json_t **out, struct err *e
  * which. */
 status query_bundle(struct query *q, const char *problem, char **data, size_t *len, struct err *e);
 
-/* Any SELECT (or WITH, EXPLAIN, PRAGMA table_info): {"columns": [..], "rows": [[..]]}. A statement that would write is
- * refused; several statements are refused. */
+/* Any SELECT (or WITH, EXPLAIN, PRAGMA table_info): {"columns": [..], "rows": [[..]]}; infinity, which is no number of
+ * JSON's, is {"infinite": 1} or {"infinite": -1}. A statement that would write is refused; several statements are
+ * refused. */
 status query_sql(struct query *q, const char *sql, json_t **out, struct err *e);
 
 #endif

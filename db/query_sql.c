@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "db/query_private.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -154,6 +155,12 @@ static status explain(struct query *q, const struct refusal *r, struct err *e)
     return s;
 }
 
+static json_t *value_at(sqlite3_stmt *st, int i)
+{
+    double v = sqlite3_column_type(st, i) == SQLITE_FLOAT ? sqlite3_column_double(st, i) : 0;
+    return isinf(v) ? json_pack("{s:i}", "infinite", v > 0 ? 1 : -1) : query_column(st, i);
+}
+
 static status collect(struct query *q, sqlite3_stmt *st, const struct refusal *r, json_t *columns, json_t *rows,
                       struct err *e)
 {
@@ -168,7 +175,7 @@ static status collect(struct query *q, sqlite3_stmt *st, const struct refusal *r
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
         json_t *row = json_array();
         for (int i = 0; i < n; i++)
-            json_array_append_new(row, query_column(st, i));
+            json_array_append_new(row, value_at(st, i));
         json_array_append_new(rows, row);
     }
     return rc == SQLITE_DONE ? LATHE_OK : explain(q, r, e);

@@ -217,6 +217,13 @@ sql() { sqlite3 lathe.db "$1"; }
     printf 'a,b,c\n1,"x,""y",\n' | cmp - csv
     split lathe query --json "SELECT 1 AS a, NULL AS b, 2.5 AS a, 0.1 AS d"
     [ "$(json .out "json(j)")" = '[{"a":1,"b":null,"a_2":2.5,"d":0.1}]' ]
+    # infinity is no blank: that is NULL's; JSON has no word for it
+    split lathe query "SELECT 9e999 AS a, -9e999 AS b, NULL AS c, 1 AS d UNION ALL SELECT 1.5, 2, 3, 4"
+    [ "$out" = $'  a     b  c  d\ninf  -inf  -  1\n1.5     2  3  4' ]
+    lathe query --csv "SELECT 9e999 AS a, -9e999 AS b, NULL AS c" >csv
+    printf 'a,b,c\ninf,-inf,\n' | cmp - csv
+    split lathe query --json "SELECT 9e999 AS a, -9e999 AS b"
+    [ "$(json .out "json(j)")" = '[{"a":null,"b":null}]' ]
     split lathe query --json "SELECT 1 WHERE 0"
     [ "$out" = "[]" ]
     split lathe query "SELECT count(*) AS n FROM trial"

@@ -22,6 +22,9 @@ static const struct option_row query_options[] = {
     {0},
 };
 
+/* query_sql's; no other value is an object. */
+static bool is_infinite(const json_t *v) { return json_is_object(v); }
+
 /* A value as text; digits: significant ones of a real. */
 static void add_value(struct strbuf *b, const json_t *v, int digits)
 {
@@ -31,10 +34,8 @@ static void add_value(struct strbuf *b, const json_t *v, int digits)
         sb_addf(b, "%lld", (long long)json_integer_value(v));
     else if (json_is_real(v))
         sb_addf(b, "%.*g", digits, json_real_value(v));
-    else if (json_is_boolean(v))
-        sb_add(b, json_is_true(v) ? "true" : "false");
-    else if (!json_is_null(v))
-        json_line(b, v);
+    else if (is_infinite(v))
+        sb_add(b, json_integer_value(json_object_get(v, "infinite")) > 0 ? "inf" : "-inf");
 }
 
 /* Is there a number in this column and nothing else but null? */
@@ -43,7 +44,7 @@ static bool numeric(const json_t *rows, size_t column)
     bool any = false;
     for (size_t r = 0; r < json_array_size(rows); r++) {
         const json_t *v = json_array_get(json_array_get(rows, r), column);
-        if (json_is_number(v))
+        if (json_is_number(v) || is_infinite(v))
             any = true;
         else if (!json_is_null(v))
             return false;
@@ -83,7 +84,8 @@ static json_t *as_objects(const json_t *columns, const json_t *rows)
         json_t *object = json_object();
         for (size_t c = 0; c < json_array_size(columns); c++) {
             char *name = unique_name(columns, c);
-            json_object_set(object, name, json_array_get(json_array_get(rows, r), c));
+            json_t *v = json_array_get(json_array_get(rows, r), c);
+            json_object_set(object, name, is_infinite(v) ? json_null() : v);
             mem_free(name);
         }
         json_array_append_new(out, object);

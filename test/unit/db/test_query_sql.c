@@ -9,7 +9,7 @@ static void test_sql_values(void **state)
         {"SELECT 1 AS a, 2.5, 'x' AS b, NULL AS c", "['a', '2.5', 'b', 'c']", "[[1, 2.5, 'x', null]]"},
         {"SELECT x'00ff10' AS blob, zeroblob(0) AS none", "['blob', 'none']", "[['00ff10', '']]"},
         {"SELECT 9e999 AS i, -9e999, CAST(x'61ff62c3' AS TEXT) AS t", "['i', '-9e999', 't']",
-         "[[null, null, 'a\xef\xbf\xbd"
+         "[[{'infinite': 1}, {'infinite': -1}, 'a\xef\xbf\xbd"
          "b\xef\xbf\xbd']]"},
         {"SELECT CAST(x'610062' AS TEXT) AS t", "['t']", "[['a\\u0000b']]"},
         {"SELECT 9223372036854775807 AS n, -9223372036854775807 - 1 AS m", "['n', 'm']",
