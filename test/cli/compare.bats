@@ -71,6 +71,22 @@ compare() { "$LATHE_BIN" compare "$@"; }
     not grep -aq tested screen
 }
 
+@test "Ctrl-C while pairs are tested leaves the scores, and the tests that are done" {
+    command -v python3 >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
+        skip "no python3 or no pseudo-terminals here"
+    TERM=xterm LC_ALL=C run "$TREE/test/cli/terminal.py" --columns 300 --interrupt "pairs of strategies tested" \
+        "$LATHE_BIN" compare --spaces "$PNPOLY" --seeds 60 --jobs 1 -o out --strategies random,random:batch=1,latin,latin:samples=4 \
+        --strategies local,local:kind=adjacent,local:batch=4,local:batch=2,tabu,ils,ils:kick=2,pso,genetic,annealing
+    [ "$status" -eq 130 ]
+    [[ "$output" == *"840 runs of 840, "*"lathe: interrupted: what was done until then counts alone"* ]]
+    tested="$(sed -n 's/^interrupted: \([0-9]*\) of 91 pairs of strategies are tested$/\1/p' <<<"$output")"
+    [ "$tested" -lt 91 ]
+    sqlite3 t.db ".import --csv out/pairs.csv p" ".import --csv out/scores.csv s"
+    [ "$(sqlite3 t.db "SELECT count(*), sum(p <> ''), sum(adjusted_p <> ''), sum(difference <> '') FROM p")" = \
+        "91|$tested|$tested|91" ]
+    [ "$(sqlite3 t.db "SELECT count(*) FROM s WHERE space = 'mean' AND score <> '' AND low <> ''")" = 14 ]
+}
+
 @test "random search scores about 0, local search more, and the difference is told from chance" {
     split compare --spaces "$PNPOLY" "$MILO" --strategies random,local --seeds 40 --json
     [ "$status" -eq 0 ]

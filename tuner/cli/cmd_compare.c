@@ -161,13 +161,15 @@ static void on_judging(void *ctx, enum contest_judging what, int done, int n)
     run_progress_show(&c->progress, name, done, n);
 }
 
-static status report(struct comparing *c, const struct compare_args *args, double cutoff, struct err *e)
+static bool stop_judging(void *ctx)
 {
-    struct contest_result result;
-    run_progress_init(&c->progress, stderr, args->quiet);
-    contest_judge(&c->contest, &result);
-    run_progress_end(&c->progress);
-    struct comparison view = {&c->contest, &result, cutoff};
+    return signals_count() > 0;
+}
+
+static status report(struct comparing *c, const struct compare_args *args, const struct contest_result *result,
+                     double cutoff, struct err *e)
+{
+    struct comparison view = {&c->contest, result, cutoff};
     status s = write_files(c, &view, e);
     struct strbuf b = {0};
     if (!s && args->json) {
@@ -181,7 +183,6 @@ static status report(struct comparing *c, const struct compare_args *args, doubl
         comparison_text(&view, is_terminal(stdout), spark_utf8(), &b);
         s = out_report(&b, e);
     }
-    contest_result_free(&result);
     return s;
 }
 
@@ -193,20 +194,30 @@ static bool any_done(const struct contest *c)
     return false;
 }
 
+/* NOTE: the runs that Ctrl-C leaves are judged too, and that can be ended by itself. */
 static status run_all(struct comparing *c, const struct compare_args *args, double cutoff, struct err *e)
 {
     struct signals_before before;
+    struct contest_result result = {0};
     struct err closing = {0};
     run_progress_init(&c->progress, stderr, args->quiet);
     signals_catch(&before);
     status s = contest_run(&c->contest, e);
+    status closed = close_traces(c, &closing);
+    if (!s && closed) {
+        *e = closing;
+        s = closed;
+    }
+    bool judged = !s && any_done(&c->contest);
+    if (judged) {
+        signals_forget();
+        contest_judge(&c->contest, &result);
+    }
     signals_restore(&before);
     run_progress_end(&c->progress);
-    status closed = close_traces(c, &closing);
-    if (!s && closed)
-        return *e = closing, closed;
-    if (!s && any_done(&c->contest))
-        s = report(c, args, cutoff, e);
+    if (judged)
+        s = report(c, args, &result, cutoff, e);
+    contest_result_free(&result);
     if (!s && campaign_interrupted())
         s = err_set(e, LATHE_INTERRUPTED, "interrupted: what was done until then counts alone");
     return s;
@@ -260,6 +271,7 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
     c.contest.on_run = on_run;
     c.contest.on_progress = on_progress;
     c.contest.on_judging = on_judging;
+    c.contest.stop_judging = stop_judging;
     c.contest.ctx = &c;
     if (!s && args->db)
         s = store_open(args->db, 60, &c.store, e);
@@ -281,7 +293,8 @@ static const char compare_details[] =
     "spaces, and over the time from where random search begins to improve to where it has come --cutoff of the way. "
     "The same seeds give the same scores and the same files, whatever --jobs is; what the strategies' own time was is "
     "measured.\n"
-    "Ctrl-C ends it with the runs that are done: the exit code is 130.\n\n"
+    "Ctrl-C ends it with the runs that are done, and while pairs of strategies are tested with the tests that are; the "
+    "exit code is 130.\n\n"
     "`lathe compare 3 5` shows what campaigns 3 and 5 found, a row each; 'of the first' is how many times as fast as "
     "the first one's best it is (of energy, how many times as little it takes).";
 

@@ -72,8 +72,12 @@ struct contest {
      * any thread; may be NULL. */
     status (*on_run)(void *ctx, int run, const struct contest_run *r, struct err *e);
     void (*on_progress)(void *ctx, int done, int runs);     /* after each run, one call at a time; may be NULL */
-    /* contest_judge's, in the same way: of the strategies that it scores, then of the pairs that it tests */
+    /* contest_judge's, in the same way: of the strategies that it scores, then of the pairs that it tests; also before
+     * the first of each. */
     void (*on_judging)(void *ctx, enum contest_judging what, int done, int n);
+    /* Asked by contest_judge before each interval and each test, from any thread: true, and it is left out. May be
+     * NULL. */
+    bool (*stop_judging)(void *ctx);
     void *ctx;
     struct contest_run *runs;   /* filled by contest_run; contest_free frees it */
 };
@@ -115,14 +119,17 @@ struct contest_standing {       /* of one strategy */
 };
 struct contest_pair {           /* of strategies that both are whole, the first one given first */
     int a, b;
-    double difference, p, adjusted;     /* score of a less that of b; score_permutation's; Holm's over all pairs */
+    double difference;          /* score of a less that of b */
+    double p, adjusted;         /* score_permutation's; Holm's over all pairs; NaN: not tested */
 };
 struct contest_result {
     struct contest_standing *standings;
     struct contest_pair *pairs;
     int nstandings, npairs;
+    int tested;                 /* pairs with a p: all, unless stop_judging said otherwise */
 };
-/* What the runs that are done say, on the contest's threads. */
+/* What the runs that are done say, on the contest's threads. What stop_judging leaves out, intervals of scores and
+ * tests of pairs, is NaN; Holm's adjustment of the tests that there are counts the others as not significant. */
 void contest_judge(const struct contest *c, struct contest_result *out);
 /* The scores alone of one strategy: of each space, and their mean; NaN where no run is done. */
 double contest_scores(const struct contest *c, int strategy, double *scores);

@@ -1,5 +1,6 @@
 /* contest_judge.c: see contest.h: scores, intervals and tests of a contest. Strategies, then pairs, are shared out to
- * threads; each writes what is its own alone. */
+ * threads; each writes what is its own alone. What takes long and can be left out is a strategy's interval and a pair's
+ * test. */
 #include "contest/contest.h"
 
 #include "base/mem.h"
@@ -33,6 +34,8 @@ static void *work(void *arg)
     return NULL;
 }
 
+static bool must_stop(const struct contest *c) { return c->stop_judging && c->stop_judging(c->ctx); }
+
 static void share_out(struct share *h, enum contest_judging what, void (*task)(struct share *h, int i), int n)
 {
     h->task = task;
@@ -40,6 +43,8 @@ static void share_out(struct share *h, enum contest_judging what, void (*task)(s
     h->n = n;
     h->done = 0;
     atomic_store(&h->next, 0);
+    if (h->c->on_judging)
+        h->c->on_judging(h->c->ctx, what, 0, n);
     int jobs = h->c->jobs < n ? h->c->jobs : n, started = 0;
     pthread_t *threads = mem_zalloc((size_t)(jobs > 0 ? jobs : 1), sizeof *threads);
     while (started < jobs - 1 && pthread_create(&threads[started], NULL, work, h) == 0)
@@ -103,7 +108,8 @@ static void judge_strategy(struct share *h, int strategy)
     }
     t->summary = (struct score_summary){NAN, NAN, NAN, NAN};
     if (t->whole)
-        score_summarise(cells, c->nspaces, CONTEST_CONFIDENCE, CONTEST_RESAMPLES, t->curve, &t->summary);
+        score_summarise(cells, c->nspaces, CONTEST_CONFIDENCE, must_stop(c) ? 0 : CONTEST_RESAMPLES, t->curve,
+                        &t->summary);
 }
 
 static void judge_pair(struct share *h, int i)
@@ -111,17 +117,21 @@ static void judge_pair(struct share *h, int i)
     struct contest_pair *p = &h->out->pairs[i];
     size_t n = (size_t)h->c->nspaces;
     p->difference = h->out->standings[p->a].summary.mean - h->out->standings[p->b].summary.mean;
-    p->p = score_permutation(h->cells + (size_t)p->a * n, h->cells + (size_t)p->b * n, (int)n, CONTEST_PERMUTATIONS);
+    p->p = must_stop(h->c) ? NAN
+                           : score_permutation(h->cells + (size_t)p->a * n, h->cells + (size_t)p->b * n, (int)n,
+                                               CONTEST_PERMUTATIONS);
 }
 
 static void adjust(struct contest_result *r)
 {
     double *p = mem_alloc((size_t)r->npairs * sizeof *p);
-    for (int i = 0; i < r->npairs; i++)
-        p[i] = r->pairs[i].p;
+    for (int i = 0; i < r->npairs; i++) {
+        r->tested += !isnan(r->pairs[i].p);
+        p[i] = isnan(r->pairs[i].p) ? 1 : r->pairs[i].p;
+    }
     score_holm(p, r->npairs);
     for (int i = 0; i < r->npairs; i++)
-        r->pairs[i].adjusted = p[i];
+        r->pairs[i].adjusted = isnan(r->pairs[i].p) ? NAN : p[i];
     mem_free(p);
 }
 

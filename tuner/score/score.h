@@ -69,7 +69,7 @@ struct score_summary {
     double low, high;               /* a bootstrap's confidence interval of the score */
 };
 /* curve: the aggregate one. confidence in (0, 1); the interval is the percentiles of `resamples` scores of as many runs
- * drawn with replacement in each space (Efron, 1979), always the same for the same runs. */
+ * drawn with replacement in each space (Efron, 1979), always the same for the same runs; NaN if that is 0. */
 void score_summarise(const struct score_cell *cells, int nspaces, double confidence, int resamples,
                      double curve[SCORE_POSITIONS], struct score_summary *out);
 

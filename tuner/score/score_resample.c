@@ -65,6 +65,9 @@ static void interval(const struct score_cell *cells, int nspaces, double confide
                      struct score_summary *out)
 {
     struct rng rng;
+    out->low = out->high = NAN;
+    if (!resamples)
+        return;
     double *scores = mem_zalloc((size_t)resamples, sizeof *scores);
     rng_seed(&rng, SEED);
     for (int k = 0; k < resamples; k++) {

@@ -53,15 +53,52 @@ static void lists(void **state)
 }
 
 struct seen {
-    int order[64], n, fail_at, judged[2];
+    int order[64], n, fail_at, judged[2], begun[2];
+    int stop_after, asked;      /* judging is stopped when it was asked so often; 0: never */
 };
 
 static void on_judging(void *ctx, enum contest_judging what, int done, int n)
 {
     struct seen *s = ctx;
-    assert_int_equal(done, s->judged[what] + 1);
     assert_int_equal(n, 3);
+    if (done)
+        assert_int_equal(done, s->judged[what] + 1);
+    else
+        assert_int_equal(++s->begun[what], 1);
     s->judged[what] = done;
+}
+
+static bool stop_judging(void *ctx)
+{
+    struct seen *s = ctx;
+    return s->stop_after && ++s->asked > s->stop_after;
+}
+
+/* On one thread: intervals first, then tests, so many of both. */
+static void judge_partly(struct contest *c, const struct contest_result *whole, int stop_after)
+{
+    struct seen seen = {.stop_after = stop_after};
+    struct contest_result r;
+    c->ctx = &seen;
+    c->jobs = 1;
+    contest_judge(c, &r);
+    assert_int_equal(r.npairs, 3);
+    assert_int_equal(r.tested, stop_after < 3 ? 0 : stop_after - 3);
+    for (int i = 0; i < 3; i++) {
+        const struct score_summary *s = &r.standings[i].summary, *t = &whole->standings[i].summary;
+        assert_true(s->mean == t->mean && s->deviation == t->deviation);
+        assert_true(i < stop_after ? s->low == t->low && s->high == t->high : isnan(s->low) && isnan(s->high));
+        const struct contest_pair *p = &r.pairs[i], *q = &whole->pairs[i];
+        assert_true(p->a == q->a && p->b == q->b && p->difference == q->difference);
+        if (i >= r.tested) {
+            assert_true(isnan(p->p) && isnan(p->adjusted));
+            continue;
+        }
+        assert_true(p->p == q->p && p->adjusted >= q->adjusted); /* never more significant than if all were tested */
+        if (r.tested == 1)
+            assert_true(p->adjusted == fmin(1, 3 * p->p));
+    }
+    contest_result_free(&r);
 }
 
 static status on_run(void *ctx, int run, const struct contest_run *r, struct err *e)
@@ -116,9 +153,16 @@ static void runs(void **state)
     contest_judge(&c, &result);
     assert_int_equal(seen.judged[CONTEST_SCORING], 3); /* the last of each tells that all are done */
     assert_int_equal(seen.judged[CONTEST_TESTING], 3);
+    assert_true(seen.begun[CONTEST_SCORING] == 1 && seen.begun[CONTEST_TESTING] == 1);
     assert_int_equal(result.npairs, 3);
+    assert_int_equal(result.tested, 3);
     assert_true(fabs(result.standings[0].summary.mean - scores[0]) < 1e-12);
     assert_true(result.pairs[0].a == 0 && result.pairs[0].b == 1 && result.pairs[0].p == 1);
+    c.stop_judging = stop_judging;
+    for (int after = 1; after < 6; after++)
+        judge_partly(&c, &result, after);
+    c.ctx = &seen;
+    c.jobs = 3;
     contest_result_free(&result);
     contest_free(&c);
 

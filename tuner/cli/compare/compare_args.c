@@ -80,7 +80,12 @@ void run_progress_init(struct run_progress *p, FILE *out, bool quiet)
 
 void run_progress_show(struct run_progress *p, const char *what, int done, int n)
 {
-    double now = clock_seconds(), passed = now - p->started;
+    double now = clock_seconds();
+    if (!p->what || strcmp(p->what, what) != 0) {
+        p->started = p->what ? now : p->started;
+        p->what = what;
+    }
+    double passed = now - p->started;
     if (p->quiet || now - p->drawn < (p->live ? LIVE_SECONDS : PLAIN_SECONDS))
         return;
     struct strbuf b = {0};

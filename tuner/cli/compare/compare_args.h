@@ -22,10 +22,12 @@ int count_cores(void);          /* at least 1 */
 struct run_progress {
     FILE *out;
     bool quiet, live, line_open;
-    double started, drawn;
+    const char *what;           /* shown last; borrowed */
+    double started, drawn;      /* when that began; when the line was drawn */
 };
 void run_progress_init(struct run_progress *p, FILE *out, bool quiet);
-void run_progress_show(struct run_progress *p, const char *what, int done, int n);   /* what: "runs" */
+/* what: "runs"; another than before begins anew, so that the time left follows from its own pace. */
+void run_progress_show(struct run_progress *p, const char *what, int done, int n);
 void run_progress_end(struct run_progress *p);      /* removes the live line */
 
 #endif

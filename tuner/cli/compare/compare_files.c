@@ -3,20 +3,6 @@
 
 #include "base/mem.h"
 #include <math.h>
-#include <string.h>
-
-/* As RFC 4180 has it. */
-static void word(struct strbuf *b, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        sb_add(b, text);
-        return;
-    }
-    sb_add(b, "\"");
-    for (; *text; text++)
-        sb_addn(b, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    sb_add(b, "\"");
-}
 
 static void number(struct strbuf *b, double v)
 {
@@ -28,9 +14,9 @@ static void number(struct strbuf *b, double v)
 static void mark_row(const struct comparison *c, int strategy, int space, bool measured, struct strbuf *b)
 {
     const struct contest_mark *m = &c->result->standings[strategy].marks[space];
-    word(b, c->contest->strategies[strategy].label);
+    sb_csv(b, c->contest->strategies[strategy].label);
     sb_add(b, ",");
-    word(b, c->contest->spaces[space].name);
+    sb_csv(b, c->contest->spaces[space].name);
     sb_addf(b, ",%d", m->runs);
     number(b, m->score);
     sb_add(b, ",,,");
@@ -45,7 +31,7 @@ static void mean_row(const struct comparison *c, int strategy, bool measured, st
     int runs = 0;
     for (int i = 0; i < c->contest->nspaces; i++)
         runs += s->marks[i].runs;
-    word(b, c->contest->strategies[strategy].label);
+    sb_csv(b, c->contest->strategies[strategy].label);
     sb_addf(b, ",mean,%d", runs);
     number(b, s->summary.mean);
     number(b, s->summary.deviation);
@@ -78,9 +64,9 @@ void comparison_pairs_csv(const struct comparison *c, struct strbuf *b)
     sb_add(b, "a,b,difference,p,adjusted_p\n");
     for (int i = 0; i < c->result->npairs; i++) {
         const struct contest_pair *p = &c->result->pairs[i];
-        word(b, c->contest->strategies[p->a].label);
+        sb_csv(b, c->contest->strategies[p->a].label);
         sb_add(b, ",");
-        word(b, c->contest->strategies[p->b].label);
+        sb_csv(b, c->contest->strategies[p->b].label);
         number(b, p->difference);
         number(b, p->p);
         number(b, p->adjusted);
@@ -98,9 +84,9 @@ void comparison_curves_csv(const struct comparison *c, struct strbuf *b)
             if (mean ? !t->whole : !t->marks[s].runs)
                 continue;
             for (int i = 0; i < SCORE_POSITIONS; i++) {
-                word(b, mean ? "mean" : c->contest->spaces[s].name);
+                sb_csv(b, mean ? "mean" : c->contest->spaces[s].name);
                 sb_add(b, ",");
-                word(b, c->contest->strategies[k].label);
+                sb_csv(b, c->contest->strategies[k].label);
                 sb_addf(b, ",%d", i);
                 number(b, mean ? NAN : score_position_seconds(&c->contest->spaces[s].score, i));
                 number(b, mean ? NAN : c->contest->spaces[s].score.baseline[i]);
@@ -121,9 +107,9 @@ void comparison_trace(FILE *f, const struct contest *c, int run, const struct co
     const struct contest_space *s = &c->spaces[run / c->nstrategies % c->nspaces];
     struct strbuf start = {0};
     double best = NAN;
-    word(&start, s->name);
+    sb_csv(&start, s->name);
     sb_add(&start, ",");
-    word(&start, c->strategies[run % c->nstrategies].label);
+    sb_csv(&start, c->strategies[run % c->nstrategies].label);
     sb_addf(&start, ",%llu",
             (unsigned long long)c->first_seed + (unsigned long long)(run / c->nstrategies / c->nspaces));
     for (int64_t i = 0; i < r->evaluations; i++) {

@@ -132,6 +132,8 @@ void comparison_text(const struct comparison *c, bool bars, bool utf8, struct st
         done += c->contest->runs[i].done;
     standings_text(c, order, bars, utf8, b);
     pairs_text(c, order, b);
+    if (c->result->tested < c->result->npairs)
+        sb_addf(b, "\ninterrupted: %d of %d pairs of strategies are tested\n", c->result->tested, c->result->npairs);
     sb_addf(
         b,
         "\n%d runs of %d, %d seeds from %llu on; score: mean rank over time, to %g; low, high: %g %% by a "

@@ -52,6 +52,11 @@ int signals_count(void)
     return signals_seen;
 }
 
+void signals_forget(void)
+{
+    signals_seen = 0;
+}
+
 void signals_restore(const struct signals_before *before)
 {
     for (int i = 0; i < SIGNALS_CAUGHT; i++)

@@ -18,6 +18,8 @@ void signals_catch(struct signals_before *before);
 void signals_obey(void);
 /* How many signals arrived. */
 int signals_count(void);
+/* Those that arrived are not counted any more: what ends now is something else, which the next one asks to end. */
+void signals_forget(void);
 void signals_restore(const struct signals_before *before);
 
 #endif
