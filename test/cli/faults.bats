@@ -115,6 +115,13 @@ is() {
     [ "$(lathe query --db n.db --csv "SELECT count(final_rank) || ' ' || max(final_rank) FROM trial" | tail -1)" = "5 5" ]
 }
 
+@test "images that are gone from the cache are made again, in the search and in the final" {
+    export LATHE_CACHE="$PWD/cache"
+    "$LATHE_BIN" tune "$TREE/test/specs/gone.lua" --device host --strategy exhaustive --db g.db
+    [ "$(lathe query --db g.db --csv "SELECT group_concat(configuration, ' ') FROM (SELECT configuration FROM trial
+        WHERE final_rank IS NOT NULL ORDER BY final_rank)" | tail -1)" = "ID=0 ID=1 ID=2 ID=3" ]
+}
+
 @test "right on the search's inputs, wrong on the final's fresh ones: nothing wins, exit 1" {
     # with seed 2 the search's x[0] is negative and the final's is positive
     split lathe tune "$TREE/test/specs/fresh.lua" --device host --strategy exhaustive --seed 2 --db fresh.db

@@ -52,6 +52,14 @@ load mpi
     [ "$(sql "SELECT count(*) > 0 FROM trial WHERE number > 0 AND outcome = 'ok'")" = 1 ]
 }
 
+@test "images that are gone before they could travel are made again" {
+    export LATHE_CACHE="$PWD/cache"
+    mpi 2 tune "$TREE/test/specs/gone.lua" --strategy exhaustive --db p.db --quiet >out
+    [ "$(sql "SELECT group_concat(configuration, ' ') FROM (SELECT configuration FROM trial
+        WHERE final_rank IS NOT NULL ORDER BY final_rank)")" = "ID=0 ID=1 ID=2 ID=3" ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE outcome = 'ok' AND number > 0")" = 4 ]
+}
+
 @test "a rank that cannot write its cache, or has no such device: what is wrong, and where" {
     touch nofolder
     local run="tune tiny --size M=5 --kernel plain --trials 3 --db p.db"

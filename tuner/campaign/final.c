@@ -217,7 +217,8 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     struct line_up f = {0};
     f.entries = entries_new(c, &f.nbaselines, &f.n);
     struct setup_answer answer;
-    status s = devices_prepare(c, NULL, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
+    status s = bench_images(c, e);
+    if (!s) s = devices_prepare(c, NULL, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
     for (int i = 0; i < f.nbaselines && !s; i++) s = final_entry_open(c, &f.entries[i], e);
     if (!s) s = final_verify(c, f.entries + f.nbaselines, f.n - f.nbaselines, &f.tried, e);
     if (!s) s = measure_all(c, &f, e);

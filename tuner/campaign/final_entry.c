@@ -51,6 +51,9 @@ static bool ask_again(struct answer_of *a)
 status final_evaluate(struct campaign *c, struct entry *x, double seconds, struct answer_of *answers,
                                   struct err *e)
 {
+    status s = bench_images(c, e);      /* should a worker have to be replaced */
+    if (!s) s = leader_reopen(c, x->leader, &x->evaluation, e);
+    if (s || (x->leader->refused && !x->leader->baseline)) return s;
     for (int i = 0; i < c->ndevices; i++) {
         struct pool_device *d = &c->devices[i];
         answers[i] = (struct answer_of){.device = d, .wanted = !d->gone && x->on[i].leader};
@@ -70,7 +73,7 @@ status final_evaluate(struct campaign *c, struct entry *x, double seconds, struc
         devices_cancel(c);
         return err_set(e, LATHE_INTERRUPTED, "interrupted");
     }
-    status s = devices_settle(c, e);
+    s = devices_settle(c, e);
     return s || !c->device_gone ? s : (*e = c->err, e->code);
 }
 

@@ -184,6 +184,9 @@ status sharing_say(struct campaign *c, struct err *e);
  * none. LATHE_COMPILER: there is no compiler, or it dies; LATHE_SPEC: it is refused; LATHE_INTERRUPTED. */
 status campaign_compile(struct campaign *c, const struct compile_job *job, const struct kernel *k, char **image,
                         struct err *e);
+/* Compiles the verifier and the specification's reference kernel, unless their images are there: another process may
+ * have made room in the cache since. */
+status bench_images(struct campaign *c, struct err *e);
 /* check: candidates are to be verified on the specification's check values too, if it has any. */
 status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e);
 
@@ -229,6 +232,9 @@ struct measure_options campaign_trial_options(const struct campaign *c);
 const struct entrant *campaign_entrant(const struct campaign *c, const struct kernel *k);
 /* The leader's plan and image, ready to be evaluated; evaluation_free it also where this fails. */
 status leader_open(struct campaign *c, struct leader *l, struct evaluation *out, struct err *e);
+/* Before it is evaluated once more: makes its image again if that is gone from the cache since, by another process that
+ * made room there. l->refused: it does not compile any more. */
+status leader_reopen(struct campaign *c, struct leader *l, struct evaluation *v, struct err *e);
 void leaders_free(struct leader *list, int n);
 
 /* health.c: notes how a trial on the device ended. */

@@ -77,6 +77,19 @@ status leader_open(struct campaign *c, struct leader *l, struct evaluation *out,
     return s;
 }
 
+status leader_reopen(struct campaign *c, struct leader *l, struct evaluation *v, struct err *e)
+{
+    if (!l->image || !v->image || strcmp(l->image, v->image) || file_exists(l->image)) return LATHE_OK;
+    struct value *slots;
+    status s = campaign_slots(c, l->kernel, l->choice, &slots, e);
+    if (s) return s;
+    s = open_image(c, l, slots, e);
+    mem_free(slots);
+    mem_free(v->image);
+    v->image = mem_strdup(l->image);
+    return s;
+}
+
 void leaders_free(struct leader *list, int n)
 {
     for (int i = 0; i < n; i++) {

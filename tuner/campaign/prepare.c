@@ -94,6 +94,33 @@ static status setup_plans(const struct problem *p, const struct target *t, struc
     return LATHE_OK;
 }
 
+static bool is_there(const char *image) { return image && file_exists(image); }
+
+static void replace(char **image, char *with)
+{
+    mem_free(*image);
+    *image = with;
+}
+
+status bench_images(struct campaign *c, struct err *e)
+{
+    const struct problem *p = c->problem;
+    struct bench_setup *b = &c->setup;
+    status s = LATHE_OK;
+    char *image = NULL, *text;
+    if (!is_there(b->support_image)) {
+        s = reference_source(p, &text, e);
+        if (s) return s;
+        s = compile_now(c, text, "the verifier with this problem's epilogue", &image, e);
+        if (!s) replace(&b->support_image, image);
+        mem_free(text);
+    }
+    if (s || p->reference.kind != REFERENCE_KERNEL || is_there(b->reference_image)) return s;
+    s = compile_reference(c, p->reference.kernel, &image, e);
+    if (!s) replace(&b->reference_image, image);
+    return s;
+}
+
 status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e)
 {
     const struct problem *p = c->problem;
@@ -102,13 +129,7 @@ status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer
     b->seconds = REFERENCE_LIMITS * c->time_limit;
     if (p->reference.kind == REFERENCE_GEMM && b->seconds < GEMM_SECONDS) b->seconds = GEMM_SECONDS;
     b->check = check && problem_has_check(p) && c->request->inputs == INPUTS_default;
-    char *text;
-    status s = reference_source(p, &text, e);
-    if (s) return s;
-    s = compile_now(c, text, "the verifier with this problem's epilogue", &b->support_image, e);
-    mem_free(text);
-    if (!s && p->reference.kind == REFERENCE_KERNEL)
-        s = compile_reference(c, p->reference.kernel, &b->reference_image, e);
+    status s = bench_images(c, e);
     if (!s) s = plan_tensors(p, &b->tensors, e);
     if (!s) s = setup_plans(p, &c->target, b, e);
     if (s) return s;

@@ -1,6 +1,8 @@
 /* package.c: see package.h. The request's JSON with "files": [[name, bytes], ...] and names in place of paths, a NUL,
- * the files one after another. What an image is called is a hash of what made it (trial/cache.h), so a name that is
- * in a cache, sealed and whole, needs no second look. */
+ * the files one after another. One that is gone from the cache here has null for bytes: if it is not in the other
+ * side's cache, the worker there fails to load it, as a worker of this side would, and the coordinator makes it again.
+ * What an image is called is a hash of what made it (trial/cache.h), so a name that is in a cache, sealed and whole,
+ * needs no second look. */
 #include "mpi/package.h"
 #include "base/mem.h"
 #include "mpi/frame.h"
@@ -29,17 +31,18 @@ static status add_files(json_t *request, struct strbuf *data, struct err *e)
     for (int i = 0; i < PLACES && !s; i++) {
         const char *path = path_at(request, i);
         if (!path) continue;
-        char *bytes;
-        size_t len;
-        s = file_read(path, &bytes, &len, e);
+        char *bytes = NULL;
+        size_t len = 0;
+        bool there = file_exists(path);
+        s = there ? file_read(path, &bytes, &len, e) : LATHE_OK;
         if (s) break;
         if (data->len + len > FRAME_LIMIT / 2)
             s = err_set(e, LATHE_IO, "%.500s: too large to be sent to another process", path);
-        sb_addn(data, bytes, len);
+        if (there) sb_addn(data, bytes, len);
         mem_free(bytes);
         const char *slash = strrchr(path, '/');
         char *name = mem_strdup(slash ? slash + 1 : path);
-        json_array_append_new(files, json_pack("[s, I]", name, (json_int_t)len));
+        json_array_append_new(files, json_pack("[s, o]", name, there ? json_integer((json_int_t)len) : json_null()));
         set_path(request, i, name);
         mem_free(name);
     }
@@ -75,12 +78,15 @@ static bool is_image_name(const char *name)
     return n && !strcmp(name + n, ".image");
 }
 
+/* data NULL: it was not sent. The folder may have been removed since it was opened. */
 static status keep(const char *dir, const char *name, const char *data, size_t len, char **path, struct err *e)
 {
     *path = NULL;
     if (!is_image_name(name)) return err_set(e, LATHE_INTERNAL, "a file that is no image: %.200s", name);
     *path = path_join(dir, name);
-    return cache_has(*path) ? LATHE_OK : file_write_atomic(*path, data, len, e);
+    if (cache_has(*path) || !data) return LATHE_OK;
+    status s = dir_make(dir, e);
+    return s ? s : file_write_atomic(*path, data, len, e);
 }
 
 static status keep_files(json_t *request, const char *data, size_t len, const char *dir, struct err *e)
@@ -91,11 +97,12 @@ static status keep_files(json_t *request, const char *data, size_t len, const ch
         if (!path_at(request, i)) continue;
         const json_t *file = json_array_get(files, k++);
         const char *name = json_string_value(json_array_get(file, 0));
+        bool sent = !json_is_null(json_array_get(file, 1));
         json_int_t bytes = json_integer_value(json_array_get(file, 1));
         if (!name || bytes < 0 || (size_t)bytes > len - at)
             return err_set(e, LATHE_INTERNAL, "a request that is not whole");
         char *path;
-        status s = keep(dir, name, data + at, (size_t)bytes, &path, e);
+        status s = keep(dir, name, sent ? data + at : NULL, (size_t)bytes, &path, e);
         if (!s) set_path(request, i, path);
         mem_free(path);
         if (s) return s;

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char here[] = "/tmp/lathe-test-here-XXXXXX", there[] = "/tmp/lathe-test-there-XXXXXX";
 static const char IMAGE[] = "0123abcd.image", SUPPORT[] = "ff.image";
@@ -111,6 +113,43 @@ static void test_images_travel(void **state)
     sb_free(&b);
 }
 
+/* Gone here: where the other cache has it that one is taken, else the path is of what the worker there will miss. */
+static void test_gone(void **state)
+{
+    struct strbuf b = {0};
+    struct err e;
+    json_t *request;
+    char *from = path_join(here, IMAGE), *to = path_join(there, IMAGE), *line;
+    pack(&b);
+    assert_int_equal(package_read(b.s, b.len, there, &request, &e), LATHE_OK);
+    json_decref(request);
+    assert_int_equal(unlink(from), 0);
+    line = mem_printf("{\"evaluation\":{\"image\":\"%s\"},\"setup\":{\"support_image\":\"%s/%s\"}}", from, here,
+                      SUPPORT);
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn) unlink(to);
+        b.len = 0;
+        assert_int_equal(package_write(line, strlen(line), &b, &e), LATHE_OK);
+        assert_int_equal(package_read(b.s, b.len, there, &request, &e), LATHE_OK);
+        assert_string_equal(json_string_value(json_object_get(json_object_get(request, "evaluation"), "image")), to);
+        assert_int_equal(cache_has(to), !turn);
+        assert_same_file(SUPPORT);
+        json_decref(request);
+    }
+    b.len = 0;
+    char *command = mem_printf("rm -rf %s", there);     /* the whole of it, while a rank runs */
+    assert_int_equal(system(command), 0);
+    pack(&b);
+    assert_int_equal(package_read(b.s, b.len, there, &request, &e), LATHE_OK);
+    json_decref(request);
+    assert_same_file(IMAGE);
+    mem_free(command);
+    mem_free(line);
+    mem_free(from);
+    mem_free(to);
+    sb_free(&b);
+}
+
 static void test_cut_short(void **state)
 {
     struct strbuf b = {0};
@@ -149,9 +188,12 @@ static void test_refused_here(void **state)
 {
     struct strbuf b = {0};
     struct err e = {0};
-    const char *gone = "{\"evaluation\":{\"image\":\"/tmp/lathe-no-such/0a.image\"}}";
-    assert_int_equal(package_write(gone, strlen(gone), &b, &e), LATHE_IO);
+    char *folder = path_join(here, "0a.image"), *line = mem_printf("{\"evaluation\":{\"image\":\"%s\"}}", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(package_write(line, strlen(line), &b, &e), LATHE_IO);
     assert_non_null(strstr(e.text, "0a.image"));
+    mem_free(line);
+    mem_free(folder);
     assert_int_equal(package_write("[", 1, &b, &e), LATHE_INTERNAL);
     assert_int_equal(package_write("[1]", 3, &b, &e), LATHE_INTERNAL);
     sb_free(&b);
@@ -160,8 +202,8 @@ static void test_refused_here(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),    cmocka_unit_test(test_images_travel), cmocka_unit_test(test_cut_short),
-        cmocka_unit_test(test_forged),    cmocka_unit_test(test_refused_here),
+        cmocka_unit_test(test_frames),    cmocka_unit_test(test_images_travel), cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_cut_short), cmocka_unit_test(test_forged),        cmocka_unit_test(test_refused_here),
     };
     return cmocka_run_group_tests(tests, make_dirs, remove_dirs);
 }
