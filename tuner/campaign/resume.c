@@ -1,4 +1,4 @@
-/* resume.c: see resume.h: what was recorded, read back; and whether the world is still what it was. */
+/* resume.c: see resume.h: what was recorded, read back. */
 #include "base/mem.h"
 #include "base/process.h"
 #include "campaign/resume_impl.h"
@@ -7,31 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct resumption {
-    struct campaign_request request;
-    json_t *facts;              /* query_resumption's; texts of the request are borrowed from it */
-    struct problem *problem;
-    struct recording *recording;
-    struct target target;       /* as recorded */
-    json_t *earlier;            /* what the strategy was told of earlier campaigns */
-    char *db;
-    int64_t id;
-    const char **kernels, **baselines, **options, **settings;
-    char *words;                /* of a database without requests: the options and kernels, cut at blanks */
-};
-
 static const char *text_of(const json_t *j, const char *key)
 {
     return json_string_value(json_object_get(j, key));
 }
 
-static const char *fact(const struct resumption *r, const char *key)
+const char *resumption_fact(const struct resumption *r, const char *key)
 {
     const char *s = text_of(r->facts, key);
     return s ? s : "";
 }
-
-/* --- reading --- */
 
 /* An array of texts, of borrowed strings. */
 static const char **list_of(const json_t *j, const char *key, int *n)
@@ -81,7 +66,7 @@ static void read_request(struct resumption *r)
         q->recorded_space = json_is_true(json_object_get(j, "recorded_space"));
         q->spec = text_of(j, "specification");
     } else {                    /* a campaign from before requests were kept */
-        const char *options = fact(r, "options"), *kernels = fact(r, "kernels");
+        const char *options = resumption_fact(r, "options"), *kernels = resumption_fact(r, "kernels");
         size_t n = strlen(options) + 1;
         r->words = mem_printf("%s %s", options, kernels);
         r->words[n - 1] = 0;
@@ -92,14 +77,14 @@ static void read_request(struct resumption *r)
     }
     r->earlier = json_incref(json_object_get(j, "earlier"));
     if (!r->earlier) r->earlier = json_array();
-    if (!q->strategy) q->strategy = fact(r, "strategy");
+    if (!q->strategy) q->strategy = resumption_fact(r, "strategy");
     q->kernels = r->kernels;
     q->baselines = r->baselines;
     q->options = (char *const *)r->options;
     q->settings = (char *const *)r->settings;
     q->trials = json_integer_value(json_object_get(r->facts, "budget_trials"));
     q->seconds = json_number_value(json_object_get(r->facts, "budget_seconds"));
-    q->seed = strtoull(fact(r, "seed"), NULL, 10);
+    q->seed = strtoull(resumption_fact(r, "seed"), NULL, 10);
     q->db = r->db;
     q->resumed = r;
 }
@@ -135,8 +120,8 @@ static status read_problem(struct resumption *r, struct err *e)
         if (!s) s = problem_restrict(p, json_string_value(value), e);
     const json_t *tolerance = json_object_get(r->facts, "tolerance");
     if (!s && !p->space_alone) s = tolerance_from_json(tolerance, &p->tolerance, e);
-    int inputs = inputs_parse(fact(r, "inputs"));
-    if (!s && inputs < 0) s = err_set(e, LATHE_STORE, "unknown inputs '%s'", fact(r, "inputs"));
+    int inputs = inputs_parse(resumption_fact(r, "inputs"));
+    if (!s && inputs < 0) s = err_set(e, LATHE_STORE, "unknown inputs '%s'", resumption_fact(r, "inputs"));
     r->request.inputs = (enum inputs)inputs;
     return s;
 }
@@ -155,7 +140,8 @@ static status read_recording(struct resumption *r, struct err *e)
 /* Looked at before a device is opened that another process measures on; taking it over looks again. */
 static status check_running(const struct resumption *r, struct err *e)
 {
-    if (strcmp(fact(r, "state"), "running") || process_state(fact(r, "coordinator")) != PROCESS_RUNS) return LATHE_OK;
+    if (strcmp(resumption_fact(r, "state"), "running")) return LATHE_OK;
+    if (process_state(resumption_fact(r, "coordinator")) != PROCESS_RUNS) return LATHE_OK;
     return err_set(e, LATHE_USAGE, "it is running, by another process: interrupt that first");
 }
 
@@ -226,7 +212,7 @@ void resumption_close(struct resumption *r)
 }
 
 struct campaign_request *resumption_request(struct resumption *r) { return &r->request; }
-const char *resumption_state(const struct resumption *r) { return fact(r, "state"); }
+const char *resumption_state(const struct resumption *r) { return resumption_fact(r, "state"); }
 const json_t *resumption_earlier(const struct resumption *r) { return r->earlier; }
 int64_t resumption_id(const struct resumption *r) { return r->id; }
 
@@ -242,109 +228,6 @@ double resumption_seconds(const struct resumption *r)
 
 const char *resumption_strategy(const struct resumption *r, const char **text)
 {
-    *text = fact(r, "strategy_text");
+    *text = resumption_fact(r, "strategy_text");
     return r->request.strategy;
-}
-
-/* --- what is another now --- */
-
-static void differ(struct strbuf *b, const char *what, const char *recorded, const char *now)
-{
-    if (!strcmp(recorded, now)) return;
-    sb_addf(b, "%s%s is '%.100s', and was '%.100s'", b->len ? "; " : "", what, now, recorded);
-}
-
-static void compare_targets(const struct target *was, const struct target *now, struct strbuf *b)
-{
-    differ(b, "the device", was->name, now->name);
-    differ(b, "its uuid", was->uuid, now->uuid);
-    differ(b, "its architecture", was->arch, now->arch);
-    differ(b, "its driver", was->driver, now->driver);
-    differ(b, "what compiles", was->toolchain, now->toolchain);
-    differ(b, "the machine", was->host, now->host);
-    for (int i = 0; i < LIMIT_COUNT; i++) {
-        if (i == LIMIT_memory_bytes) continue;  /* a virtual machine's may change */
-        char a[32], c[32];
-        snprintf(a, sizeof a, "%lld", (long long)was->limit[i]);
-        snprintf(c, sizeof c, "%lld", (long long)now->limit[i]);
-        differ(b, limit_name((enum limit)i), a, c);
-    }
-}
-
-bool resumption_differs(const struct resumption *r, const struct problem *now, struct strbuf *what)
-{
-    const struct problem *was = r->problem;
-    if (json_equal(was->json, now->json)) return false;
-    size_t before = what->len;
-    for (int i = 0; i < was->nkernels; i++) {
-        int k = problem_find_kernel(now, was->kernels[i].name);
-        const char *a = was->kernels[i].source, *b = k < 0 ? NULL : now->kernels[k].source;
-        if (k >= 0 && (a == b || (a && b && !strcmp(a, b)))) continue;
-        sb_addf(what, "%s%s %s", what->len > before ? ", " : "", was->kernels[i].name,
-                k < 0 ? "is no more" : "has another source");
-    }
-    if (what->len == before) sb_add(what, "it is not the same");
-    return true;
-}
-
-void resumption_compare(const struct resumption *r, int position, const struct target *now, struct strbuf *differences)
-{
-    struct target was;
-    struct err e;
-    const json_t *j = json_array_get(json_object_get(r->facts, "targets"), (size_t)position);
-    if (!j || target_from_json(j, &was, &e))
-        sb_addf(differences, "%s%s was not one of its devices", differences->len ? "; " : "", now->device);
-    else
-        compare_targets(&was, now, differences);
-}
-
-status resumption_check(const struct resumption *r, const struct campaign_request *request, struct target *target,
-                        struct strbuf *differences, struct err *e)
-{
-    compare_targets(&r->target, target, differences);
-    differ(differences, "lathe", fact(r, "tool_version"), request->version);
-    if (differences->len && !request->force)
-        return err_set(
-            e, LATHE_USAGE,
-            "campaign %lld cannot simply go on: %.1200s\nwhat is measured now may not compare with what was\n"
-            "--force goes on all the same, and says so in the campaign's note",
-            (long long)r->id, sb_str(differences));
-    memcpy(target->limit, r->target.limit, sizeof target->limit);
-    return LATHE_OK;
-}
-
-status resumption_take_over(const struct resumption *r, const struct campaign_request *request, struct store *store,
-                            const struct strbuf *differences, struct err *e)
-{
-    struct strbuf note = {0};
-    if (differences->len)
-        sb_addf(&note, "resumed after trial %lld though %s", (long long)resumption_trials(r), sb_str(differences));
-    char *text = request_text(request, request->device, r->earlier);
-    struct campaign_resumption c = {.budget_trials = request->trials,
-                                    .budget_seconds = request->seconds,
-                                    .used = resumption_seconds(r),
-                                    .request = text,
-                                    .note = note.len ? sb_str(&note) : NULL,
-                                    .force = request->force};
-    status s = store_campaign_resume(store, r->id, &c, e);
-    mem_free(text);
-    sb_free(&note);
-    return s;
-}
-
-status resumption_find(const struct resumption *r, struct store *store, int64_t number, const char *kernel,
-                       const char *configuration, struct stored_trial *out, bool *found, struct err *e)
-{
-    *found = false;
-    if (!r || number > resumption_trials(r)) return LATHE_OK;
-    status s = store_trial_find(store, r->id, number, out, found, e);
-    if (s || !*found || (!strcmp(out->kernel, kernel) && !strcmp(sb_str(&out->configuration), configuration)))
-        return s;
-    err_set(e, LATHE_STRATEGY,
-            "campaign %lld cannot go on: its trial %lld was %.60s %.500s, and the strategy now proposes %.60s %.500s\n"
-            "is it another lathe, or does the script not depend on its seed and results alone?",
-            (long long)r->id, (long long)number, out->kernel, sb_str(&out->configuration), kernel, configuration);
-    sb_free(&out->configuration);
-    *found = false;
-    return e->code;
 }

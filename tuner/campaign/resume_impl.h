@@ -1,16 +1,31 @@
 /* resume_impl.h: resuming, as the files of this room share it: request.c writes what it needs, resume.c reads it back,
- * trial_end.c and replay_campaign.c feed recorded trials back. */
+ * resume_check.c compares it with what is now, trial_end.c and replay_campaign.c feed recorded trials back. */
 #ifndef LATHE_CAMPAIGN_RESUME_IMPL_H
 #define LATHE_CAMPAIGN_RESUME_IMPL_H
 
 #include "campaign/resume.h"
 #include "db/store.h"
 
+struct resumption {
+    struct campaign_request request;
+    json_t *facts;              /* query_resumption's; texts of the request are borrowed from it */
+    struct problem *problem;
+    struct recording *recording;
+    struct target target;       /* as recorded */
+    json_t *earlier;            /* what the strategy was told of earlier campaigns */
+    char *db;
+    int64_t id;
+    const char **kernels, **baselines, **options, **settings;
+    char *words;                /* of a database without requests: the options and kernels, cut at blanks */
+};
+
 /* The request as JSON, for the store: what no other column has, and a resumption needs; and what the strategy was told
  * of earlier campaigns, since the database has more of them later. devices: the list, "cuda:all" resolved; NULL: the
  * default. mem_free it. */
 char *request_text(const struct campaign_request *r, const char *devices, const json_t *earlier);
 
+/* A text that was recorded; "": there is none. */
+const char *resumption_fact(const struct resumption *r, const char *key);
 const char *resumption_strategy(const struct resumption *r, const char **text);
 const json_t *resumption_earlier(const struct resumption *r);    /* never NULL */
 int64_t resumption_id(const struct resumption *r);
