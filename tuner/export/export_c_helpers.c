@@ -144,6 +144,9 @@ const char *export_driver_helper(enum export_helper helper)
     case HELPER_WINDOW: return WINDOW;
     case HELPER_TENSOR_MAP: return TENSOR_MAP;
     case HELPER_GEMM: break;        /* export_c leaves pipelines with GEMM steps out */
+    case HELPER_INT:
+    case HELPER_SIZE:
+    case HELPER_UNDEFINED: break;   /* the same in both: export_helpers.c */
     }
     return "";
 }

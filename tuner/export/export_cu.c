@@ -14,9 +14,12 @@ static void print_name(struct strbuf *b, int slot, char *const *index, int rank,
 
 status export_expr(struct exporter *x, const struct expr *e, struct err *err)
 {
-    struct expr_c how = {
-        .precision = EXPR_C_DOUBLE, .known = x->known, .name = print_name, .ctx = (void *)&x->k->scope};
-    return expr_print_c(x->out, e, &how, err);
+    struct expr_c how = {.precision = EXPR_C_DOUBLE, .known = x->known, .name = print_name,
+                         .ctx = (void *)&x->k->scope, .undefined = EXPORT_UNDEFINED};
+    size_t from = x->out->len;
+    status s = expr_print_c(x->out, e, &how, err);
+    if (!s && strstr(sb_str(x->out) + from, EXPORT_UNDEFINED)) (void)export_helper(x, HELPER_UNDEFINED);
+    return s;
 }
 
 status export_problem_expr(struct exporter *x, const struct expr *e, struct err *err)
@@ -32,8 +35,7 @@ void export_dim_params(struct exporter *x)
 
 /* --- provenance --- */
 
-/* What would break a comment's line becomes a space. */
-static void one_line(struct strbuf *b, const char *text)
+void export_one_line(struct strbuf *b, const char *text)
 {
     for (const char *c = text; *c; c++) sb_addn(b, (unsigned char)*c < ' ' || *c == '\\' ? " " : c, 1);
 }
@@ -41,7 +43,7 @@ static void one_line(struct strbuf *b, const char *text)
 static void comment(struct exporter *x, const char *label, const char *text)
 {
     sb_addf(x->out, "%s   %-14s", x->comment, label);
-    one_line(x->out, text);
+    export_one_line(x->out, text);
     sb_add(x->out, "\n");
 }
 
@@ -100,7 +102,7 @@ void export_provenance(struct exporter *x)
     sb_addf(x->out, "%s %s", x->comment, x->p->name);
     if (x->p->summary && *x->p->summary) {
         sb_add(x->out, ": ");
-        one_line(x->out, x->p->summary);
+        export_one_line(x->out, x->p->summary);
     }
     sb_addf(x->out, "\n%s\n%s Found by lathe; tuned for:\n", x->comment, x->comment);
     problem_size_text(x->p, &line);

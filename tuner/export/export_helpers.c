@@ -195,8 +195,32 @@ static const char GEMM_HELPER[] =
     "    return s == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;\n"
     "}\n";
 
+static const char SIZE_HELPER[] =
+    "\n"
+    "// Bytes of a buffer of that extent; SIZE_MAX: there is none so large, or one axis is below 0.\n"
+    "static inline size_t lathe_size(size_t bytes, const long long *extent, int rank)\n"
+    "{\n"
+    "    double total = (double)bytes;\n"
+    "    for (int i = 0; i < rank; i++) {\n"
+    "        if (extent[i] < 0) return SIZE_MAX;\n"
+    "        total *= (double)extent[i];\n"
+    "        bytes *= (size_t)extent[i];\n"
+    "    }\n"
+    "    return total > 1e18 ? SIZE_MAX : bytes;\n"
+    "}\n";
+
+static const char INT_HELPER[] =
+    "\n"
+    "// Whether an int argument can have the value.\n"
+    "static inline bool lathe_is_int(long long value)\n"
+    "{\n"
+    "    return value >= INT_MIN && value <= INT_MAX;\n"
+    "}\n";
+
+/* both: the same in C for the driver. */
 static const struct {
     const char *name, *text;
+    bool both;
 } helpers[] = {
     [HELPER_FITS] = {"lathe_fits", FITS_HELPER},
     [HELPER_LAUNCH] = {"lathe_launch", LAUNCH_HELPER},
@@ -205,7 +229,16 @@ static const struct {
     [HELPER_WINDOW] = {"lathe_window", WINDOW_HELPER},
     [HELPER_TENSOR_MAP] = {"lathe_tensor_map", TENSOR_MAP_HELPER},
     [HELPER_GEMM] = {"lathe_gemm", GEMM_HELPER},
+    [HELPER_INT] = {"lathe_is_int", INT_HELPER, true},
+    [HELPER_SIZE] = {"lathe_size", SIZE_HELPER, true},
+    [HELPER_UNDEFINED] = {EXPORT_UNDEFINED, NULL, true},        /* several: expr_c_guards() */
 };
+
+static const char *text_of(enum export_helper helper, bool driver)
+{
+    if (driver && !helpers[helper].both) return export_driver_helper(helper);
+    return helpers[helper].text ? helpers[helper].text : expr_c_guards();
+}
 
 const char *export_helper(struct exporter *x, enum export_helper helper)
 {
@@ -216,13 +249,13 @@ const char *export_helper(struct exporter *x, enum export_helper helper)
 void export_helpers(struct exporter *x)
 {
     for (unsigned i = 0; i < sizeof helpers / sizeof *helpers; i++)
-        if (x->uses & ~x->printed & 1u << i) sb_add(x->out, x->say->driver ? export_driver_helper(i) : helpers[i].text);
+        if (x->uses & ~x->printed & 1u << i) sb_add(x->out, text_of(i, x->say->driver));
     x->printed |= x->uses;
 }
 
 void export_all_helpers(struct strbuf *b)
 {
-    for (unsigned i = 0; i < sizeof helpers / sizeof *helpers; i++) sb_add(b, helpers[i].text);
+    for (unsigned i = 0; i < sizeof helpers / sizeof *helpers; i++) sb_add(b, text_of(i, false));
 }
 
 bool export_has_gemm(const struct kernel *k)

@@ -47,43 +47,58 @@ static void print_dim_checks(struct exporter *x, const char *refused)
     }
 }
 
+/* Appends what was printed, and frees it. Gives whether it may set EXPORT_UNDEFINED, which it then begins with. */
+static bool print_formulas(struct exporter *x, struct strbuf *formulas)
+{
+    bool partial = strstr(sb_str(formulas), EXPORT_UNDEFINED);
+    if (partial) sb_add(x->out, "    int " EXPORT_UNDEFINED " = 0;    // a formula has no value at this size\n");
+    sb_add(x->out, sb_str(formulas));
+    sb_free(formulas);
+    return partial;
+}
+
+/* Where buffer w begins, and how many bytes it has. */
+static status print_buffer(struct exporter *x, int w, struct err *e)
+{
+    const struct tensor *t = &x->k->workspace[w];
+    sb_addf(x->out, "    lathe_start[%d] = lathe_at;    // %s\n    lathe_bytes[%d] = 0;\n    ", w, t->name, w);
+    status s = LATHE_OK;
+    if (t->when) {
+        sb_add(x->out, "if (");
+        s = export_expr(x, t->when, e);
+        sb_add(x->out, ") ");
+    }
+    sb_addf(x->out, "{\n        const long long lathe_extent[%d] = {", t->rank ? t->rank : 1);
+    for (int d = 0; d < t->rank && !s; d++) {
+        sb_add(x->out, d ? ", (long long)(" : "(long long)(");
+        s = export_expr(x, t->shape[d], e);
+        sb_add(x->out, ")");
+    }
+    sb_addf(x->out, "%s};\n        lathe_bytes[%d] = %s(%d, lathe_extent, %d);\n    }\n", t->rank ? "" : "1", w,
+            export_helper(x, HELPER_SIZE), dtype_bytes(t->dtype), t->rank);
+    sb_addf(x->out, "    if (lathe_bytes[%d] == SIZE_MAX || lathe_at + lathe_bytes[%d] > 1000000000000000000) return "
+                    "SIZE_MAX;\n    lathe_at += (lathe_bytes[%d] + 255) / 256 * 256;\n", w, w, w);
+    return s;
+}
+
 /* Bytes of each workspace buffer at 256-byte boundaries. */
 static status print_layout(struct exporter *x, struct err *e)
 {
-    const struct kernel *k = x->k;
     sb_addf(x->out,
             "\n// Where each workspace buffer starts; gives the total in bytes, SIZE_MAX if there is no such memory.\n"
             "static size_t %s_layout(%s",
             x->function, x->say->driver ? "const long long *lathe_limit, " : "");
     export_dim_params(x);
     sb_add(x->out, ", size_t *lathe_start, size_t *lathe_bytes)\n{\n    size_t lathe_at = 0;\n");
-    if (k->nworkspace) sb_add(x->out, "    double lathe_total = 0;\n");
     print_dim_checks(x, "SIZE_MAX");
+    struct strbuf formulas = {0}, *file = x->out;
+    x->out = &formulas;
     status s = print_lets(x, e);
-    for (int w = 0; w < k->nworkspace && !s; w++) {
-        const struct tensor *t = &k->workspace[w];
-        sb_addf(x->out, "    lathe_start[%d] = lathe_at;    // %s\n    lathe_bytes[%d] = ", w, t->name, w);
-        if (t->when) {
-            sb_add(x->out, "!(");
-            s = export_expr(x, t->when, e);
-            sb_add(x->out, ") ? 0 : ");
-        }
-        sb_addf(x->out, "(size_t)%d", dtype_bytes(t->dtype));
-        for (int d = 0; d < t->rank && !s; d++) {
-            sb_add(x->out, " * (size_t)(");
-            s = export_expr(x, t->shape[d], e);
-            sb_add(x->out, ")");
-        }
-        sb_addf(x->out, ";\n    lathe_total += %d.0", dtype_bytes(t->dtype));
-        for (int d = 0; d < t->rank && !s; d++) {
-            sb_add(x->out, " * (double)(");
-            s = export_expr(x, t->shape[d], e);
-            sb_add(x->out, ")");
-        }
-        sb_addf(x->out, ";\n    if (lathe_total > 1e18) return SIZE_MAX;\n"
-                        "    lathe_at += (lathe_bytes[%d] + 255) / 256 * 256;\n", w);
-    }
-    sb_add(x->out, "    (void)lathe_start;\n    (void)lathe_bytes;\n    return lathe_at;\n}\n");
+    for (int w = 0; w < x->k->nworkspace && !s; w++) s = print_buffer(x, w, e);
+    x->out = file;
+    bool partial = print_formulas(x, &formulas);
+    sb_addf(x->out, "    (void)lathe_start;\n    (void)lathe_bytes;\n    return %slathe_at;\n}\n",
+            partial ? EXPORT_UNDEFINED " ? SIZE_MAX : " : "");
     return s;
 }
 
@@ -206,6 +221,24 @@ static void print_driver_head(struct exporter *x)
     for (int i = 0; i < x->p->ntensors; i++) sb_addf(x->out, "    (void)%s;\n", x->p->tensors[i].name);
 }
 
+/* Whatever may be refused: nothing has been queued yet. */
+static status print_refusals(struct exporter *x, struct err *e)
+{
+    status s = print_lets(x, e);
+    if (!s) s = print_checks(x, e);
+    if (!s) print_let_checks(x);
+    if (s) return s;
+    sb_addf(x->out, "    const size_t lathe_needed = %s_layout(%s", x->function, x->say->driver ? "lathe_limit, " : "");
+    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
+    sb_addf(x->out, "lathe_start, lathe_bytes);\n    if (lathe_needed == SIZE_MAX || lathe_needed > workspace_bytes) "
+                    "return %s;\n    (void)workspace;\n", x->say->invalid);
+    for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, "    (void)%s;\n", x->p->scalars[i].name);
+    s = export_step_checks(x, e);
+    if (strstr(sb_str(x->out), EXPORT_UNDEFINED)) sb_addf(x->out, "    if (" EXPORT_UNDEFINED ") return %s;\n",
+                                                          x->say->invalid);
+    return s;
+}
+
 static status print_function(struct exporter *x, struct err *e)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
@@ -214,32 +247,31 @@ static status print_function(struct exporter *x, struct err *e)
     sb_addf(x->out, "    %s lathe_error = %s;\n    size_t lathe_start[%d], lathe_bytes[%d];\n", x->say->result,
             x->say->success, n, n);
     print_dim_checks(x, x->say->invalid);
-    status s = print_lets(x, e);
-    if (!s) s = print_checks(x, e);
-    if (!s) print_let_checks(x);
-    if (s) return s;
-    sb_addf(x->out, "    if (%s_layout(%s", x->function, x->say->driver ? "lathe_limit, " : "");
-    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
-    sb_addf(x->out, "lathe_start, lathe_bytes) > workspace_bytes) return %s;\n    (void)workspace;\n", x->say->invalid);
-    for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, "    (void)%s;\n", x->p->scalars[i].name);
-    s = export_step_checks(x, e);
+    struct strbuf formulas = {0}, *file = x->out;
+    x->out = &formulas;
+    status s = print_refusals(x, e);
     if (x->say->driver) sb_add(x->out, "    if (!lathe_go) return lathe_error;\n");
     print_zeroing(x);
     if (!s) s = export_steps(x, e);
+    x->out = file;
+    (void)print_formulas(x, &formulas);
     sb_add(x->out, "    return lathe_error;\n}\n");
     return s;
 }
 
 status export_launcher(struct exporter *x, struct err *e)
 {
-    struct strbuf function = {0}, *file = x->out;
-    x->out = &function;         /* it is known then what it calls */
-    status s = print_function(x, e);
+    struct strbuf layout = {0}, function = {0}, *file = x->out;
+    x->out = &layout;           /* it is known then what they call */
+    status s = print_layout(x, e);
+    x->out = &function;
+    if (!s) s = print_function(x, e);
     x->out = file;
     export_helpers(x);
-    if (!s) s = print_layout(x, e);
+    sb_add(x->out, sb_str(&layout));
     if (!s) s = print_workspace_query(x, e);
     sb_add(x->out, sb_str(&function));
+    sb_free(&layout);
     sb_free(&function);
     return s;
 }

@@ -102,6 +102,18 @@ static status print_extent(struct exporter *x, const struct launch *l, struct er
     return s;
 }
 
+/* Evaluates a formula that may have no value, so that it is known before anything runs. */
+static status print_defined(struct exporter *x, const struct expr *formula, struct err *e)
+{
+    struct strbuf text = {0}, *file = x->out;
+    x->out = &text;
+    status s = export_expr(x, formula, e);
+    x->out = file;
+    if (!s && strstr(sb_str(&text), EXPORT_UNDEFINED)) sb_addf(x->out, "        (void)(%s);\n", sb_str(&text));
+    sb_free(&text);
+    return s;
+}
+
 /* Values that an int argument could not hold are refused before anything runs, and so are launches that do not fit and
  * what no tensor map can be. */
 static status print_launch_checks(struct exporter *x, int step, struct err *e)
@@ -118,11 +130,16 @@ static status print_launch_checks(struct exporter *x, int step, struct err *e)
     for (int i = 0; i < l->nargs; i++) {
         const struct arg *a = &l->args[i];
         if (a->kind == ARG_TENSOR_MAP && (s = export_map(x, step, i, e))) return s;
-        if (a->kind != ARG_EXPR || a->type != ARG_I32) continue;
-        sb_add(x->out, "        if ((");
+        if (a->kind != ARG_EXPR) continue;
+        if (a->type != ARG_I32) {
+            s = print_defined(x, a->expr, e);
+            if (s) return s;
+            continue;
+        }
+        sb_addf(x->out, "        if (!%s(", export_helper(x, HELPER_INT));
         s = export_expr(x, a->expr, e);
         if (s) return s;
-        sb_addf(x->out, ") > INT_MAX) return %s;\n", x->say->invalid);
+        sb_addf(x->out, ")) return %s;\n", x->say->invalid);
     }
     return LATHE_OK;
 }

@@ -13,6 +13,9 @@ enum export_helper {
     HELPER_WINDOW,
     HELPER_TENSOR_MAP,
     HELPER_GEMM,
+    HELPER_INT,
+    HELPER_SIZE,
+    HELPER_UNDEFINED,
 };
 
 /* What launch code is written in: C++ for CUDA's runtime (cu, torch), or C11 for its driver (c). */
@@ -57,12 +60,17 @@ void export_space_close(struct exporter *x);
 /* A kernel's text, within the open namespace. */
 void export_kernel_text(struct exporter *x, const char *source);
 
-/* An expression of a kernel scope as C. */
+/* An expression of a kernel scope as C, which is of a launcher: what has no value, as what is divided by zero, sets its
+ * variable EXPORT_UNDEFINED. */
+#define EXPORT_UNDEFINED "lathe_undefined"
 status export_expr(struct exporter *x, const struct expr *e, struct err *err);
 /* An expression of the problem scope. */
 status export_problem_expr(struct exporter *x, const struct expr *e, struct err *err);
 /* "int64_t M, int64_t N, int64_t K" */
 void export_dim_params(struct exporter *x);
+
+/* A text of the specification's in a comment: what would break its line becomes a space. */
+void export_one_line(struct strbuf *b, const char *text);
 
 /* export_launch.c: the layout of the workspace, the workspace query and the launcher. */
 status export_launcher(struct exporter *x, struct err *e);

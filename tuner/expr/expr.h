@@ -103,6 +103,9 @@ struct expr_c {
      * they are, and elements cannot be printed. */
     void (*name)(struct strbuf *b, int slot, char *const *index, int rank, void *ctx);
     void *ctx;
+    /* An int variable that is set where expr_eval would fail by what is divided by, or by what log2 is of; the value is
+     * then any. Needs expr_c_guards(). NULL: C divides as it does, which for an integer and 0 ends the program. */
+    const char *undefined;
 };
 
 /* Appends x as a C / CUDA C++ expression with the parentheses that it needs inside, none around it. Integer nodes print
@@ -112,6 +115,7 @@ struct expr_c {
 status expr_print_c(struct strbuf *b, const struct expr *x, const struct expr_c *how, struct err *e);
 const char *expr_c_helpers(void);                   /* source text: C11, C++, CUDA C++ host and device code; may be
                                                        included more than once */
+const char *expr_c_guards(void);                    /* what is called where `undefined` is given, behind those */
 
 /* How names appear in printed Python. */
 struct expr_py {

@@ -62,3 +62,14 @@ const char *expr_c_helpers(void)
            "{ double e = exp(fmin(x, 20.0)), n = e * (e + 2.0); return x * (n / (n + 2.0)); }\n"
            "#endif\n";
 }
+
+/* Zero divides nothing, ceil_div divides by what is above 0, and log2 is of a power of two: as expr_eval has it. */
+const char *expr_c_guards(void)
+{
+    return "LATHE_EXPR_FN long long lathe_divisor(long long a, int *undefined) { return a ? a : (*undefined = 1); }\n"
+           "LATHE_EXPR_FN double lathe_divisor_d(double a, int *undefined) { return a != 0 ? a : (*undefined = 1); }\n"
+           "LATHE_EXPR_FN long long lathe_positive(long long a, int *undefined)\n"
+           "{ return a > 0 ? a : (*undefined = 1); }\n"
+           "LATHE_EXPR_FN long long lathe_power_of_2(long long a, int *undefined)\n"
+           "{ return lathe_is_pow2(a) ? a : (*undefined = 1); }\n";
+}

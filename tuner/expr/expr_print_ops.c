@@ -40,8 +40,22 @@ static bool takes_floats(const struct c_printer *p, const struct expr_node *n)
     }
 }
 
-static status print_infix(struct c_printer *p, const struct expr_node *n, const char *text, enum c_level own,
-                          enum c_level at_least)
+/* A divisor, or what log2 is of, through a function of expr_c_guards() that notes values which expr_eval refuses. */
+static status print_guarded(struct c_printer *p, int node, const char *guard, bool as_float, enum c_level at_least)
+{
+    struct value v = p->facts[node].value;
+    bool known = (v.type == VALUE_INT && v.i > 0) || (v.type == VALUE_FLOAT && v.f != 0);
+    if (!guard || !p->how->undefined || known)
+        return print_argument(p, node, as_float, at_least);
+    sb_addf(p->b, "%s(", guard);
+    status s = print_argument(p, node, as_float, C_TERNARY);
+    sb_addf(p->b, ", &%s)", p->how->undefined);
+    return s;
+}
+
+/* guard: of the right side; NULL: none. */
+static status print_pair(struct c_printer *p, const struct expr_node *n, const char *text, const char *guard,
+                         enum c_level own, enum c_level at_least)
 {
     bool floats = takes_floats(p, n), parentheses = own < at_least;
     bool compares = own == C_EQUAL || own == C_LESS;    /* compilers warn of comparisons side by side */
@@ -50,9 +64,15 @@ static status print_infix(struct c_printer *p, const struct expr_node *n, const 
     status s = print_argument(p, left, floats, compares ? C_SUM : own);
     sb_addf(p->b, " %s ", text);
     if (!s)
-        s = print_argument(p, right, floats, compares ? C_SUM : own + 1);
+        s = print_guarded(p, right, guard, floats, compares ? C_SUM : own + 1);
     c_close(p, parentheses);
     return s;
+}
+
+static status print_infix(struct c_printer *p, const struct expr_node *n, const char *text, enum c_level own,
+                          enum c_level at_least)
+{
+    return print_pair(p, n, text, NULL, own, at_least);
 }
 
 /* function(a, b), and function(function(a, b), c) for more than two. */
@@ -71,6 +91,20 @@ static status print_call(struct c_printer *p, const struct expr_node *n, const c
     }
     if (done == 1)
         sb_add(p->b, ")");
+    return s;
+}
+
+/* function(a, guard(b)) */
+static status print_divided(struct c_printer *p, const struct expr_node *n, const char *function, const char *suffix,
+                            const char *guard)
+{
+    bool floats = takes_floats(p, n);
+    sb_addf(p->b, "%s%s(", function, suffix);
+    status s = print_argument(p, n->first, floats, C_TERNARY);
+    sb_add(p->b, ", ");
+    if (!s)
+        s = print_guarded(p, p->x->nodes[n->first].next, guard, floats, C_TERNARY);
+    sb_add(p->b, ")");
     return s;
 }
 
@@ -121,13 +155,13 @@ static status print_floor(struct c_printer *p, const struct expr_node *n, enum c
     bool divides = n->form == FORM_FLOOR_DIV;
     const struct expr_fact *a = &p->facts[n->first], *b = &p->facts[p->x->nodes[n->first].next];
     if (n->type == VALUE_INT && a->natural && b->natural)
-        return print_infix(p, n, divides ? "/" : "%", C_PRODUCT, at_least);
+        return print_pair(p, n, divides ? "/" : "%", "lathe_divisor", C_PRODUCT, at_least);
     if (n->type == VALUE_INT)
-        return print_call(p, n, divides ? "lathe_floor_div" : "lathe_floor_mod", "");
+        return print_divided(p, n, divides ? "lathe_floor_div" : "lathe_floor_mod", "", "lathe_divisor");
     if (!divides)
-        return print_call(p, n, "lathe_mod", helper_suffix(p, n));
+        return print_divided(p, n, "lathe_mod", helper_suffix(p, n), "lathe_divisor_d");
     sb_add(p->b, c_single(p) ? "floorf(" : "floor(");
-    status s = print_infix(p, n, "/", C_PRODUCT, C_TERNARY);
+    status s = print_pair(p, n, "/", "lathe_divisor_d", C_PRODUCT, C_TERNARY);
     sb_add(p->b, ")");
     return s;
 }
@@ -138,7 +172,7 @@ static status print_ceil_div(struct c_printer *p, const struct expr_node *n, enu
     int divisor = p->x->nodes[n->first].next;
     struct value d = p->facts[divisor].value;
     if (!p->facts[n->first].natural || d.type != VALUE_INT || d.i < 1)
-        return print_call(p, n, "lathe_ceil_div", "");
+        return print_divided(p, n, "lathe_ceil_div", "", "lathe_positive");
     bool parentheses = at_least > C_PRODUCT;
     c_open(p, parentheses);
     sb_add(p->b, "(");
@@ -171,6 +205,14 @@ static status print_rsqrt(struct c_printer *p, const struct expr_node *n, enum c
     status s = print_as_float(p, n->first, C_TERNARY);
     sb_add(p->b, ")");
     c_close(p, parentheses);
+    return s;
+}
+
+static status print_log2(struct c_printer *p, const struct expr_node *n)
+{
+    sb_add(p->b, "lathe_log2(");
+    status s = print_guarded(p, n->first, "lathe_power_of_2", false, C_TERNARY);
+    sb_add(p->b, ")");
     return s;
 }
 
@@ -233,7 +275,8 @@ status expr_c_print_operator(struct c_printer *p, const struct expr_node *n, enu
             return expr_c_no_string(p, n);
         return print_infix(p, n, text, C_EQUAL, at_least);
     case FORM_ADD: case FORM_SUB: return print_infix(p, n, text, C_SUM, at_least);
-    case FORM_MUL: case FORM_DIV: return print_infix(p, n, text, C_PRODUCT, at_least);
+    case FORM_MUL: return print_infix(p, n, text, C_PRODUCT, at_least);
+    case FORM_DIV: return print_pair(p, n, text, "lathe_divisor_d", C_PRODUCT, at_least);
     case FORM_FLOOR_DIV: case FORM_MOD: return print_floor(p, n, at_least);
     case FORM_MIN: return print_call(p, n, "lathe_min", helper_suffix(p, n));
     case FORM_MAX: return print_call(p, n, "lathe_max", helper_suffix(p, n));
@@ -249,7 +292,7 @@ status expr_c_print_operator(struct c_printer *p, const struct expr_node *n, enu
     case FORM_MISH: return print_call(p, n, "lathe_mish", helper_suffix(p, n));
     case FORM_RSQRT: return print_rsqrt(p, n, at_least);
     case FORM_IS_POW2: return print_call(p, n, "lathe_is_pow2", "");
-    case FORM_LOG2: return print_call(p, n, "lathe_log2", "");
+    case FORM_LOG2: return print_log2(p, n);
     default: return print_call(p, n, text, c_single(p) ? "f" : "");   /* C's function of the same name */
     }
 }

@@ -157,6 +157,40 @@ static void test_compiled_let(void **state)
     problem_free(p);
 }
 
+/* Formulas that have no value at a size: it is refused, as the plan refuses it, and the program goes on. Divisors of 0
+ * in a constraint, a let, a workspace and arguments; log2 of no power of two; a workspace of less than nothing; and an
+ * int argument below all ints. */
+static void test_no_value(void **state)
+{
+    static const struct sizes sizes = {
+        10, {{40, 24, 16}, {15, 24, 16}, {8, 24, 16}, {9, 24, 16}, {40, 3, 16}, {40, 8, 16}, {40, 20, 16}, {40, 24, 17},
+             {10, 24, 16}, {15, 9, 512}}};
+    needs_compiler();
+    json_t *tree = program_tree("test/specs/names.lua");
+    json_t *kernel = json_array_get(json_object_get(tree, "kernels"), 0);
+    json_t *steps = json_object_get(kernel, "steps"), *last = json_array_get(steps, json_array_size(steps) - 1);
+    json_t *args = json_object_get(last, "args");
+    json_array_append_new(json_object_get(kernel, "constraints"), json_string("M < 9 or K % (M // 10) >= 0"));
+    json_array_append_new(json_object_get(kernel, "let"), json_pack("[s, s]", "share", "ceil_div(K, N - 8)"));
+    json_array_append_new(json_object_get(kernel, "let"), json_pack("[s, s]", "depth", "log2(K)"));
+    json_array_append_new(json_object_get(kernel, "workspace"),
+                          json_pack("{s:[s, s, [s]]}", "#", "part", "f32", "1000 // (N % 10)"));
+    json_array_append_new(json_object_get(kernel, "workspace"),
+                          json_pack("{s:[s, s, [s]]}", "#", "less", "f32", "1 + (M - 14) * 2"));
+    json_array_append_new(args, json_pack("{s:s, s:[s]}", "tag", "i64", "#", "K // (M - 8) + 7 % (M - 8)"));
+    json_array_append_new(args, json_pack("{s:s, s:[s]}", "tag", "f32", "#", "N / (M - 8)"));
+    json_array_append_new(args, json_pack("{s:s, s:[s]}", "tag", "i32", "#", "-4000000 * depth * share"));
+    struct problem *p = program_problem(tree, "test/specs/names.lua");
+    struct target t;
+    struct err e = {0};
+    config_choice choice[4];
+    if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
+        fail_msg("%s", e.text);
+    stub_source(&p->kernels[0]);
+    assert_int_equal(compare(p, &p->kernels[0], &t, choice, &sizes), 2);
+    problem_free(p);
+}
+
 /* A self-test whose launcher serves none of its sizes fails, and so does one that has none. */
 static void test_no_size(void **state)
 {
@@ -194,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_all_that_a_launch_says),
         cmocka_unit_test(test_compiled_let),
+        cmocka_unit_test(test_no_value),
         cmocka_unit_test(test_no_size),
     };
     return cmocka_run_group_tests(tests, program_setup, program_teardown);
