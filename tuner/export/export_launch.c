@@ -168,7 +168,10 @@ static status print_constraints(struct exporter *x, const struct constraint *lis
         sb_free(&text);
         if (s) return s;
         if (certain) continue;
-        if (list[c].reason) sb_addf(x->out, " // %s", list[c].reason);
+        if (list[c].reason) {
+            sb_add(x->out, " // ");
+            export_one_line(x->out, list[c].reason);
+        }
         sb_add(x->out, "\n");
     }
     return LATHE_OK;

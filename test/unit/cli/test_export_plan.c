@@ -170,7 +170,8 @@ static void test_no_value(void **state)
     json_t *kernel = json_array_get(json_object_get(tree, "kernels"), 0);
     json_t *steps = json_object_get(kernel, "steps"), *last = json_array_get(steps, json_array_size(steps) - 1);
     json_t *args = json_object_get(last, "args");
-    json_array_append_new(json_object_get(kernel, "constraints"), json_string("M < 9 or K % (M // 10) >= 0"));
+    json_array_append_new(json_object_get(kernel, "constraints"), json_pack("[s, s]", "M < 9 or K % (M // 10) >= 0",
+                                                                          "a reason\nof two lines \\"));
     json_array_append_new(json_object_get(kernel, "let"), json_pack("[s, s]", "share", "ceil_div(K, N - 8)"));
     json_array_append_new(json_object_get(kernel, "let"), json_pack("[s, s]", "depth", "log2(K)"));
     json_array_append_new(json_object_get(kernel, "workspace"),
