@@ -6,10 +6,12 @@
 #include <limits.h>
 #include <string.h>
 
+/* A name may be pasted together: LATHE_LET_##x, LATHE_##x. Then it may be any. */
 bool kernel_let_is_compiled_in(const struct kernel *k, int let)
 {
     char *macro = mem_printf("LATHE_LET_%s", k->lets[let].name);
-    bool found = source_has_word(k->source, macro);
+    bool found = source_has_word(k->source, macro) || source_has_word(k->source, "LATHE_LET_") ||
+                 source_has_word(k->source, "LATHE_");
     mem_free(macro);
     return found;
 }

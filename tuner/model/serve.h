@@ -4,7 +4,8 @@
 
 #include "model/plan.h"
 
-/* Whether the kernel's source has a let as a macro, so that it was compiled for the value that the let had then. */
+/* Whether the kernel's source has a let as a macro, or may have, so that it was compiled for the value that the let had
+ * then. */
 bool kernel_let_is_compiled_in(const struct kernel *k, int let);
 
 /* The plan of a configuration at p's size and with p's scalars, with the device's limits. tuned: its slots where it was

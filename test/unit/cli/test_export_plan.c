@@ -141,19 +141,26 @@ static void test_compiled_let(void **state)
     if (target_named("sm_90a", &t, &e) || config_from_text(k, "TILE=8 EARLY=true", choice, &e))
         fail_msg("%s", e.text);
     stub_source(k);
-    char *source = mem_printf("%s// LATHE_LET_wide_ is another\nconst int ROWS_HERE = LATHE_LET_rows;\n", k->source);
-    mem_free(k->source);
-    k->source = source;
-    char *said = program_says(p, k, &t, choice, &sizes);
-    const char *at = said, *results[4];
-    for (int i = 0; i < 4; i++) {
-        const char *done = strstr(at, "done\n"), *refused = strstr(at, "refused\n");
-        results[i] = !done || (refused && refused < done) ? refused : done;
-        assert_non_null(results[i]);
-        at = results[i] + 1;
+    static const char *const sources[] = {
+        "%s// LATHE_LET_wide_ is another\nconst int ROWS_HERE = LATHE_LET_rows;\n",
+        "%s#define LET(name) LATHE_LET_##name\n", "%s#define OF(name) LATHE_##name\n"};
+    char *plain = mem_strdup(k->source);
+    for (int v = 0; v < 3; v++) {       /* a name that is pasted together may be any */
+        mem_free(k->source);
+        k->source = mem_printf(sources[v], plain);
+        char *said = program_says(p, k, &t, choice, &sizes);
+        const char *at = said, *results[4];
+        for (int i = 0; i < 4; i++) {
+            const char *done = strstr(at, "done\n"), *refused = strstr(at, "refused\n");
+            results[i] = !done || (refused && refused < done) ? refused : done;
+            assert_non_null(results[i]);
+            at = results[i] + 1;
+        }
+        assert_true(*results[0] == 'd' && *results[1] == 'd' && *results[2] == 'r');
+        assert_true(*results[3] == (v ? 'r' : 'd'));            /* `wide`, too, is another there */
+        mem_free(said);
     }
-    assert_true(*results[0] == 'd' && *results[1] == 'd' && *results[2] == 'r' && *results[3] == 'd');
-    mem_free(said);
+    mem_free(plain);
     problem_free(p);
 }
 
