@@ -77,10 +77,11 @@ static const char SELECT_PARAMETERS[] =
 struct parameter { char *name, *type; struct names values; json_t *column; };
 struct parameters { struct parameter *p; int n, cap; };
 
+/* Kernels of one campaign may have parameters of the same name and of different types: those are two. */
 static struct parameter *find_parameter(struct parameters *all, const char *name, const char *type, int rows)
 {
     for (int i = 0; i < all->n; i++)
-        if (strcmp(all->p[i].name, name) == 0)
+        if (strcmp(all->p[i].name, name) == 0 && strcmp(all->p[i].type, type) == 0)
             return &all->p[i];
     MEM_GROW(all->p, all->n, all->cap);
     struct parameter *p = &all->p[all->n++];

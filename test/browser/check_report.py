@@ -197,6 +197,18 @@ def case_table(page, database, campaign):
         quiet(b)
 
 
+def case_summary(page, *texts):
+    """Texts that the summary and the provenance must have between them."""
+    with chromium.Browser() as b:
+        opened(b, page)
+        see_all(b)
+        got = b.js("document.querySelector('#summary').textContent + document.querySelector('#provenance').textContent")
+        for text in texts:
+            check(text in got, "there is no '%s' in: %s" % (text, got))
+        check("undefined" not in got and "NaN" not in got, got)
+        quiet(b)
+
+
 def case_reasons(page, outcome, count, reason):
     """Reasons that differ in numbers alone are one row, with the first one's text."""
     with chromium.Browser() as b:

@@ -87,6 +87,28 @@ needs_browser() {
     python3 "$BROWSER" numbers page.html h200.db 1
 }
 
+@test "browser: parameters of many values, of one name and two types, and integers that no double holds" {
+    needs_browser
+    python3 - >made.json <<'END'
+import json
+cache = {"%d,%s" % (a, b): {"a": 3 * a, "b": b, "time": 1 + a * 7919 % 101 / 50, "compile_time": 1.0}
+         for a in range(100) for b in (-7, 0.5, 2.25)}
+print(json.dumps({"device_name": "none", "kernel_name": "made", "problem_size": 1, "tune_params_keys": ["a", "b"],
+                  "cache": cache}))
+END
+    lathe tune --device replay:made.json --seed 9007199254740993 --strategy random --trials 250 --db made.db -q
+    # two kernels whose parameters have one name and two types, and one value that is beyond doubles
+    sqlite3 made.db "UPDATE trial SET kernel = 'other', configuration = replace(configuration, 'b=0.5', 'b=true')
+            WHERE configuration LIKE '% b=0.5';
+        UPDATE parameter_value SET type = 'boolean', value = 1 WHERE name = 'b' AND value = 0.5;
+        UPDATE trial SET configuration = replace(configuration, 'a=9 ', 'a=9007199254740995 ');
+        UPDATE parameter_value SET value = 9007199254740995 WHERE name = 'a' AND value = 9"
+    [ "$(sqlite3 made.db "SELECT count(*) > 0 FROM trial WHERE configuration LIKE 'a=9007199254740995 %'")" = 1 ]
+    lathe report --db made.db -o made.html
+    python3 "$BROWSER" numbers made.html made.db 1
+    python3 "$BROWSER" summary made.html "seed 9007199254740993" "Seed9007199254740993"
+}
+
 @test "browser: the table sorts, filters, opens by keyboard; theme, copying" {
     needs_browser
     recorded

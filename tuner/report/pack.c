@@ -26,6 +26,13 @@ static char *base64(const unsigned char *data, size_t n)
     return text;
 }
 
+/* Whether a double, which is all that a script has, is that integer. */
+static bool is_exact(const json_t *integer)
+{
+    const json_int_t most = (json_int_t)1 << 53, value = json_integer_value(integer);
+    return value >= -most && value <= most;
+}
+
 struct column {
     bool packable, whole, same;
     double low, high;           /* of the numbers */
@@ -43,7 +50,7 @@ static struct column look_at(const json_t *array)
             double x = json_number_value(value);
             if (!json_is_number(value) && !json_is_null(value))
                 c.packable = false;
-            if (json_is_integer(value) && (json_int_t)x != json_integer_value(value))
+            if (json_is_integer(value) && !is_exact(value))
                 c.packable = false;
             c.whole &= !json_is_number(value) || (x == floor(x) && !(x == 0 && signbit(x)));
             c.same &= json_equal(value, first);
@@ -119,11 +126,20 @@ static json_t *packed(const json_t *array, const struct column *c)
     return out;
 }
 
+static json_t *as_text(const json_t *integer)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(integer));
+    return json_string(text);
+}
+
 json_t *pack_columns(const json_t *j)
 {
     const char *key;
     json_t *value, *out;
     size_t i;
+    if (json_is_integer(j) && !is_exact(j))
+        return as_text(j);
     if (json_is_object(j)) {
         out = json_object();
         json_object_foreach((json_t *)j, key, value)

@@ -29,6 +29,16 @@ function numbers(list) {
   for (let i = 0; i < list.n; i++) out[i] = whole[i] === none ? NONE : whole[i]
   return out
 }
+/* A parameter's values, which are packed as a column where they are many numbers. */
+function valuesOf(list) {
+  return Array.isArray(list) ? list : Array.from(numbers(list))
+}
+
+/* A value as the database's texts of configurations have it: a float that is whole ends in .0 */
+function valueText(p, value) {
+  const whole = p.type === 'float' && Number.isInteger(value) && Math.abs(value) < 1e15
+  return whole ? value.toFixed(1) : String(value)
+}
 
 /* A campaign of the document (docs/report.md) with quick access to its columns. */
 class Campaign {
@@ -39,7 +49,8 @@ class Campaign {
     this.n = this.col.id.length
     this.parameters = raw.parameters.map(p => ({
       name: p.name,
-      values: p.type === 'boolean' ? p.values.map(v => Boolean(v)) : p.values,
+      type: p.type,
+      values: p.type === 'boolean' ? p.values.map(v => Boolean(v)) : valuesOf(p.values),
       at: Int32Array.from(numbers(p.column))
     }))
     this.rowOf = new Map(Array.from(this.col.id, (id, i) => [id, i]))
@@ -106,7 +117,7 @@ class Campaign {
   /* "BM=128 BN=64": the active ones of all parameters, or of those given. */
   configuration(i, parameters = this.parameters) {
     let out = ''
-    for (const p of parameters) if (p.at[i] >= 0) out += (out ? ' ' : '') + p.name + '=' + p.values[p.at[i]]
+    for (const p of parameters) if (p.at[i] >= 0) out += (out ? ' ' : '') + p.name + '=' + valueText(p, p.values[p.at[i]])
     return out
   }
 

@@ -42,7 +42,9 @@ function same(x, digits = 4) {
 function fixed(x, digits) {
   return Number.isFinite(x) ? x.toFixed(digits) : '–'
 }
+/* An integer; one that no double holds comes as text (tuner/report/pack.h). */
 function count(x) {
+  if (typeof x === 'string') return BigInt(x).toLocaleString(TABLE_LOCALE)
   return Number.isFinite(x) ? x.toLocaleString(TABLE_LOCALE) : '–'
 }
 function percent(x, digits = 1) {

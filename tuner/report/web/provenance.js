@@ -17,7 +17,7 @@ function provenance(c) {
           ? 'more than 9 · 10¹⁸ configurations'
           : plural(r.space_size, 'valid configuration')
       ],
-      ['Device', r.device + ' (' + r.handle + '), compiled for ' + r.arch],
+      ['Device', r.device + ' (' + r.handle + ')' + (r.arch ? ', compiled for ' + r.arch : '')],
       ['Driver', r.driver],
       ['Toolchain', r.toolchain],
       ['Machine', r.host],
@@ -42,15 +42,14 @@ function provenance(c) {
       [
         'Where time went',
         r.pace
-          ? Object.entries(r.pace.phases)
-              .filter(p => p[1] > 0)
-              .map(p => p[0] + ' ' + duration(p[1]))
-              .join(', ') +
-            '; of the search ' +
-            Object.entries(r.pace.stages)
-              .filter(p => p[1] > 0)
-              .map(p => p[0] + ' ' + duration(p[1]))
-              .join(', ')
+          ? [
+              ['', r.pace.phases],
+              ['of the search ', r.pace.stages]
+            ]
+              .map(([of, seconds]) => [of, Object.entries(seconds).filter(p => p[1] > 0)])
+              .filter(([, list]) => list.length)
+              .map(([of, list]) => of + list.map(p => p[0] + ' ' + duration(p[1])).join(', '))
+              .join('; ')
           : null
       ],
       ['Trials a minute', r.pace && r.pace.trials_per_minute > 0 ? num(r.pace.trials_per_minute, 4) : null],

@@ -103,8 +103,8 @@ function summary(c) {
     h(
       'p',
       { class: 'sub' },
-      c.sizeText() +
-        ' · campaign ' +
+      (c.sizeText() ? c.sizeText() + ' · ' : '') +
+        'campaign ' +
         c.raw.id +
         ', strategy ' +
         c.raw.strategy +

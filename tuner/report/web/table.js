@@ -57,9 +57,11 @@ function rowFilter(c, query) {
     .map(word => {
       const m = /^([\w.]+)(<=|>=|!=|=|<|>)(.+)$/.exec(word)
       const column = m && TABLE_COLUMNS.find(k => k.key === m[1].toLowerCase())
-      const parameter = m && c.parameters.find(p => p.name === m[1])
-      if (m && (column || parameter)) {
-        const get = parameter ? i => c.value(parameter, i) : i => column.get(c, i)
+      const named = m ? c.parameters.filter(p => p.name === m[1]) : [] // one a type: kernels may differ in that
+      if (m && (column || named.length)) {
+        const get = named.length
+          ? i => named.map(p => c.value(p, i)).find(v => v !== undefined)
+          : i => column.get(c, i)
         const wanted = m[3],
           n = Number(wanted)
         return i => {
