@@ -84,4 +84,8 @@ strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit
     run lathe export --db "$BATS_FILE_TMPDIR/h200.db" --kernel epilogue --format c -o w
     [ "$status" -eq 1 ]
     [[ "$output" == *"left out: kernel epilogue calls cuBLAS"*"every kernel selected calls cuBLAS"* ]]
+    exported --db "$BATS_FILE_TMPDIR/host.db" --trial 1 -o 'a b'       # NVRTC is here
+    fails 2 "no C source can include a header of that name" lathe export --db "$BATS_FILE_TMPDIR/host.db" --trial 1 \
+        --format c -o 'a"b'
+    [ ! -e 'a"b.c' ]
 }

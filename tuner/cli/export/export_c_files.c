@@ -33,7 +33,11 @@ static status write_files(const struct export_set *set, const char *stem, struct
     char *h = mem_printf("%s.h", stem), *c = mem_printf("%s.c", stem),
          *include = mem_printf("%s.h", slash ? slash + 1 : stem);
     char *both = mem_printf("%s and %s", c, h);
-    status s = export_c(set->variants, set->nvariants, include, &header, &source, e);
+    status s = LATHE_OK;
+    if (strpbrk(include, "\"\\\n\r"))
+        s = err_set(e, LATHE_USAGE, "export: -o %.200s: no C source can include a header of that name", stem);
+    if (s == LATHE_OK)
+        s = export_c(set->variants, set->nvariants, include, &header, &source, e);
     if (s == LATHE_OK)
         s = file_write_atomic(h, sb_str(&header), header.len, e);
     if (s == LATHE_OK)
