@@ -224,6 +224,10 @@ sql() { sqlite3 lathe.db "$1"; }
     printf 'a,b,c\ninf,-inf,\n' | cmp - csv
     split lathe query --json "SELECT 9e999 AS a, -9e999 AS b"
     [ "$(json .out "json(j)")" = '[{"a":null,"b":null}]' ]
+    split lathe query --json "SELECT 3 AS a_2, 1 AS a, 2 AS a, 4 AS a"
+    [ "$(json .out "json(j)")" = '[{"a_2":3,"a":1,"a_3":2,"a_4":4}]' ] # no value is lost
+    split lathe query $'SELECT 1 +\n2'
+    [ "$out" = $'1 + 2\n    3' ]
     split lathe query --json "SELECT 1 WHERE 0"
     [ "$out" = "[]" ]
     split lathe query "SELECT count(*) AS n FROM trial"

@@ -67,29 +67,46 @@ static struct table *as_table(const json_t *columns, const json_t *rows, int dig
     return t;
 }
 
-/* A column's key in an object: its name, or name_2, name_3 ... where an earlier column has it already. mem_free. */
-static char *unique_name(const json_t *columns, size_t c)
+static bool is_column(const json_t *columns, const char *name)
 {
-    const char *name = json_string_value(json_array_get(columns, c));
-    int before = 0;
-    for (size_t i = 0; i < c; i++)
-        before += !strcmp(json_string_value(json_array_get(columns, i)), name);
-    return before ? mem_printf("%s_%d", name, before + 1) : mem_strdup(name);
+    for (size_t i = 0; i < json_array_size(columns); i++)
+        if (!strcmp(json_string_value(json_array_get(columns, i)), name))
+            return true;
+    return false;
+}
+
+/* The columns' keys in an object, each its own: the name, or of one that an earlier column has already the first of
+ * name_2, name_3 ... that no column is called. */
+static json_t *unique_names(const json_t *columns)
+{
+    json_t *names = json_array(), *taken = json_object();
+    for (size_t c = 0; c < json_array_size(columns); c++) {
+        const char *name = json_string_value(json_array_get(columns, c));
+        char *key = mem_strdup(name);
+        for (int n = 2; json_object_get(taken, key) || (n > 2 && is_column(columns, key)); n++) {
+            mem_free(key);
+            key = mem_printf("%s_%d", name, n);
+        }
+        json_object_set_new(taken, key, json_true());
+        json_array_append_new(names, json_string(key));
+        mem_free(key);
+    }
+    json_decref(taken);
+    return names;
 }
 
 static json_t *as_objects(const json_t *columns, const json_t *rows)
 {
-    json_t *out = json_array();
+    json_t *out = json_array(), *names = unique_names(columns);
     for (size_t r = 0; r < json_array_size(rows); r++) {
         json_t *object = json_object();
         for (size_t c = 0; c < json_array_size(columns); c++) {
-            char *name = unique_name(columns, c);
             json_t *v = json_array_get(json_array_get(rows, r), c);
-            json_object_set(object, name, is_infinite(v) ? json_null() : v);
-            mem_free(name);
+            json_object_set(object, json_string_value(json_array_get(names, c)), is_infinite(v) ? json_null() : v);
         }
         json_array_append_new(out, object);
     }
+    json_decref(names);
     return out;
 }
 

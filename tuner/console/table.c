@@ -167,15 +167,16 @@ static const char *cell_at(const struct table *t, int row, int column)
     return i < t->ncells ? t->cells[i] : "";
 }
 
-/* What stands in the cell, cut and cleaned; mem_free. */
+/* What stands in the cell, or (row -1) above the column, cut and cleaned; mem_free. */
 static char *shown(const struct table *t, int row, int column)
 {
     struct strbuf b = {0};
-    const char *text = cell_at(t, row, column);
-    if (!*text && t->columns[column].align == TABLE_RIGHT)
+    const struct column *of = &t->columns[column];
+    const char *text = row < 0 ? of->title : cell_at(t, row, column);
+    if (row >= 0 && !*text && of->align == TABLE_RIGHT)
         text = "-";
     sb_add(&b, "");
-    text_cut(&b, text, t->columns[column].limit);
+    text_cut(&b, text, row < 0 ? 0 : of->limit);
     while (b.len && b.s[b.len - 1] == ' ')
         b.s[--b.len] = 0;
     return sb_take(&b);
@@ -195,8 +196,8 @@ static int column_width(const struct table *t, int column)
 {
     if (t->columns[column].optional && column_empty(t, column))
         return -1;
-    int width = text_width(t->columns[column].title);
-    for (int r = 0; r < table_rows(t); r++) {
+    int width = 0;
+    for (int r = -1; r < table_rows(t); r++) {
         char *text = shown(t, r, column);
         int w = text_width(text);
         mem_free(text);
@@ -213,7 +214,7 @@ static void print_line(const struct table *t, const int *widths, int row, struct
     for (int c = 0; c < t->ncolumns; c++) {
         if (widths[c] < 0)
             continue;
-        char *text = row < 0 ? mem_strdup(t->columns[c].title) : shown(t, row, c);
+        char *text = shown(t, row, c);
         int gap = widths[c] - text_width(text);
         if (t->columns[c].align == TABLE_RIGHT)
             pending += gap;

@@ -1,7 +1,7 @@
 /* table.h: rows and columns as aligned text, or as CSV.
  *
- * Cells are text; control characters in them are printed as blanks, so no cell can break the table or drive the
- * terminal. Width is counted in columns of the terminal: UTF-8 is decoded, wide characters count two, combining marks
+ * Cells and titles are text; control characters in them are printed as blanks, so that none can break the table or drive
+ * the terminal. Width is counted in columns of the terminal: UTF-8 is decoded, wide characters count two, combining marks
  * none. */
 #ifndef LATHE_CONSOLE_TABLE_H
 #define LATHE_CONSOLE_TABLE_H

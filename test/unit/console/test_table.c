@@ -37,6 +37,25 @@ static void aligned(void **state)
     table_free(t);
 }
 
+/* A question in SQL has lines, and so has the name of a column that has no other. */
+static void titles(void **state)
+{
+    struct table *t = table_new();
+    table_column(t, "1 +\n2", TABLE_RIGHT, 0);
+    table_column(t, "\033[31mred", TABLE_LEFT, 3);
+    table_cell(t, "3");
+    table_cell(t, "x");
+    struct strbuf b = {0};
+    table_print(t, &b);
+    assert_string_equal(b.s, "1 + 2   [31mred\n"
+                             "    3  x\n");
+    sb_free(&b);
+    table_csv(t, &b);
+    assert_string_equal(b.s, "\"1 +\n2\",\033[31mred\n3,x\n");
+    sb_free(&b);
+    table_free(t);
+}
+
 static void no_rows(void **state)
 {
     struct table *t = table_new();
@@ -145,8 +164,8 @@ static void csv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aligned), cmocka_unit_test(no_rows),        cmocka_unit_test(widths),
-        cmocka_unit_test(cutting), cmocka_unit_test(limited_column), cmocka_unit_test(csv),
+        cmocka_unit_test(aligned), cmocka_unit_test(titles), cmocka_unit_test(no_rows),
+        cmocka_unit_test(widths), cmocka_unit_test(cutting), cmocka_unit_test(limited_column), cmocka_unit_test(csv),
         cmocka_unit_test(escaping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
