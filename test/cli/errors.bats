@@ -128,6 +128,14 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     not grep -q "[[:cntrl:]]" .errors
     fails 2 'x\x1b[2Jy\xff' lathe space $'x\e[2Jy\xff'
     fails 2 "'été'" lathe space été
+    printf 'A,time_ms\n1,2\n1,3\n' >$'x\e[31m.csv'
+    split lathe import $'x\e[31m.csv' --db x.db       # with a note on what is there twice
+    [[ "$errors" == 'note: x\x1b[31m.csv: 1 configurations are there more than once'* ]]
+    not grep -q "$(printf '\e')" .out .errors
+    split lathe report 1 --db x.db -o $'x\e[31m.html'
+    [[ "$errors" == 'wrote x\x1b[31m.html: '* ]] || [[ "$errors" == *"make charts"* ]]
+    split lathe export --campaign 1 --db x.db --format csv -o $'y\e[31m.csv'
+    [[ "$errors" == 'wrote y\x1b[31m.csv: '* ]]
 }
 
 @test "a device that there is not" {

@@ -51,12 +51,11 @@ static void on_result(void *ctx, const struct check_result *r)
     if (c->quiet)
         return;
     if (*r->skipped)
-        fprintf(stderr, "%s %s: left out\n", r->kernel->name, r->arch);
+        note_line("%s %s: left out", r->kernel->name, r->arch);
     else if (r->empty)
-        fprintf(stderr, "%s %s: no configuration is valid\n", r->kernel->name, r->arch);
+        note_line("%s %s: no configuration is valid", r->kernel->name, r->arch);
     else
-        fprintf(stderr, "%s %s: %d of %d compiled in %.1f s\n", r->kernel->name, r->arch, r->compiled, r->tried,
-                r->seconds);
+        note_line("%s %s: %d of %d compiled in %.1f s", r->kernel->name, r->arch, r->compiled, r->tried, r->seconds);
 }
 
 static double seconds_each(const struct check_result *r) { return r->tried ? r->seconds / r->tried : 0; }

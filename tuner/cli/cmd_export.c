@@ -5,7 +5,6 @@
 #include "cli/export/export_trials.h"
 #include "console/output.h"
 #include "cli/output/report.h"
-#include "console/table.h"
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +45,7 @@ static status make_torch(struct query *q, const struct export_input *in, struct 
     if (cannot)
         why_not = mem_strdup(cannot);
     if (why_not)
-        fprintf(stderr, "no cubin in the file: %s\n", why_not);
+        note_line("no cubin in the file: %s", why_not);
     struct export_image image = {.data = data, .len = len, .why_not = why_not};
     status s = export_torch(in, &image, out, e);
     mem_free(data);
@@ -54,18 +53,21 @@ static status make_torch(struct query *q, const struct export_input *in, struct 
     return s;
 }
 
-static void warn_if_blind(const json_t *trial)
+static void warn_if_blind(const json_t *trial, const char *db)
 {
+    struct strbuf option = {0};
+    select_db_option(&option, db);
     if (report_is_blind(trial))
-        fprintf(stderr, "warning: how accurate trial %lld is is not known: its outputs do not tell products apart; "
-                        "`lathe show %lld` says more\n",
-                (long long)tree_int(trial, "id"), (long long)tree_int(trial, "campaign"));
+        note_line("warning: how accurate trial %lld is is not known: its outputs do not tell products apart; "
+                  "`lathe show %lld%s` says more",
+                  (long long)tree_int(trial, "id"), (long long)tree_int(trial, "campaign"), sb_str(&option));
+    sb_free(&option);
 }
 
 /* The time is the one that the winner was chosen by. */
 static void tell(const json_t *trial, const char *file)
 {
-    struct strbuf line = {0}, clean = {0};
+    struct strbuf line = {0};
     double cold = tree_number(trial, "cold_ms");
     sb_addf(&line, "wrote %s: trial %lld of campaign %lld, kernel %s", file, (long long)tree_int(trial, "id"),
             (long long)tree_int(trial, "campaign"), tree_text(trial, "kernel"));
@@ -74,10 +76,8 @@ static void tell(const json_t *trial, const char *file)
         sb_add(&line, ", ");
         report_configuration(&line, json_object_get(trial, "configuration"));
     }
-    text_escape(&clean, sb_str(&line));
-    fprintf(stderr, "%s\n", sb_str(&clean));
+    note_line("%s", sb_str(&line));
     sb_free(&line);
-    sb_free(&clean);
 }
 
 static status make_cu(struct query *q, const struct export_input *in, struct strbuf *out, struct err *e)
@@ -159,7 +159,7 @@ static status export_one(struct query *q, const struct export_args *args, make_f
     if (s == LATHE_OK)
         s = write_source(&source, args->output, t.trial, e);
     if (s == LATHE_OK)
-        warn_if_blind(t.trial);
+        warn_if_blind(t.trial, db);
     sb_free(&source);
     export_trial_close(&t);
     return s;

@@ -47,13 +47,13 @@ static json_t *describe(const struct recording *r, int64_t id)
                      isnan(best) ? json_null() : json_real(best));
 }
 
-/* Appended, a line each: they are told when all is imported. */
+/* Appended, with line ends between: they are told when all is imported. */
 static void keep_notes(const struct recording *r, struct strbuf *b)
 {
     struct strbuf notes = {0};
     recording_notes(r, &notes);
     for (char *line = notes.s, *end; line && (end = strchr(line, '\n')); line = end + 1)
-        sb_addf(b, "note: %s: %.*s\n", r->path, (int)(end - line), line);
+        sb_addf(b, "%snote: %s: %.*s", b->len ? "\n" : "", r->path, (int)(end - line), line);
     sb_free(&notes);
 }
 
@@ -160,8 +160,8 @@ static status import_run(const struct cli *cli, void *p, struct err *e)
         s = check_all(&args->files, &only, e);
     if (s == LATHE_OK)
         s = import_all(cli, args, only, done, &notes, e);
-    if (s == LATHE_OK)
-        fputs(sb_str(&notes), stderr);
+    if (s == LATHE_OK && notes.len)
+        note_line("%s", sb_str(&notes));
     if (s == LATHE_OK)
         s = print_all(done, args, e);
     recording_free(only);

@@ -66,7 +66,7 @@ static status write_page(const struct report_args *args, const json_t *document,
         return out_buffer(&page, e);
     status s = file_write_atomic(args->output, sb_str(&page), page.len, e);
     if (s == LATHE_OK)
-        fprintf(stderr, "wrote %s: %.1f MB; open it in a browser\n", args->output, (double)page.len / 1e6);
+        note_line("wrote %s: %.1f MB; open it in a browser", args->output, (double)page.len / 1e6);
     sb_free(&page);
     return s;
 }

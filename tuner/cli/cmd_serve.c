@@ -6,6 +6,7 @@
 #include "cli/output/report.h"
 #include "cli/args/select.h"
 #include "cli/progress/signals.h"
+#include "console/output.h"
 #include "report/document.h"
 #include "report/json_text.h"
 #include "report/pack.h"
@@ -146,7 +147,7 @@ static void answer(void *ctx, const char *path, const char *known, struct serve_
 static void started(void *ctx, int port)
 {
     const struct site *site = ctx;
-    fprintf(stderr, "serving %s at http://%s:%d/ ; Ctrl-C ends it\n", site->args->db, site->args->listen, port);
+    note_line("serving %s at http://%s:%d/ ; Ctrl-C ends it", site->args->db, site->args->listen, port);
 }
 
 static bool stop(void) { return signals_count() > 0; }

@@ -9,7 +9,6 @@
 #include "console/output.h"
 #include "cli/args/select.h"
 #include "cli/progress/signals.h"
-#include "console/table.h"
 #include "cli/compare/tune_strategy.h"
 #include <math.h>
 #include <string.h>
@@ -144,11 +143,7 @@ static void say(struct tuning *t, int64_t number, const struct options_trial *x)
     else
         sb_add(&line, "default  ");
     sb_addf(&line, isnan(x->score) ? "failed" : "score %.3f%s", x->score, better && number ? " *" : "");
-    sb_addf(&line, "  %s\n", x->text);
-    struct strbuf clean = {0};
-    text_escape(&clean, sb_str(&line));
-    fputs(sb_str(&clean), stderr);
-    sb_free(&clean);
+    note_line("%s  %s", sb_str(&line), x->text);
     sb_free(&line);
 }
 

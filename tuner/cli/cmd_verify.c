@@ -70,11 +70,8 @@ struct verified {
 static void on_note(void *ctx, const char *text)
 {
     const struct verified *v = ctx;
-    struct strbuf clean = {0};
-    text_escape(&clean, text);
     if (!v->quiet)
-        fprintf(stderr, "%s\n", sb_str(&clean));
-    sb_free(&clean);
+        note_line("%s", text);
 }
 
 static const char DELAYED[] = ", warps delayed";
@@ -110,8 +107,8 @@ static void on_result(void *ctx, const struct verification_result *r)
                                     number(q->done ? q->max_abs : NAN), "mismatches", (json_int_t)q->mismatches,
                                     "elements", (json_int_t)q->elements, "deterministic", (int)q->deterministic));
     if (!v->quiet && r->result->outcome != OUTCOME_ok)
-        fprintf(stderr, "%s%s: %s %s: %s\n", inputs_name(r->inputs), r->delayed ? DELAYED : "", v->kernel, r->config,
-                outcome_name(r->result->outcome));
+        note_line("%s%s: %s %s: %s", inputs_name(r->inputs), r->delayed ? DELAYED : "", v->kernel, r->config,
+                  outcome_name(r->result->outcome));
     sb_free(&reason);
 }
 

@@ -1,8 +1,9 @@
-/* output.c: stdout with its errors seen, and questions to the terminal. */
+/* output.c: see output.h. */
 #include "console/output.h"
 #include "base/mem.h"
 #include "console/table.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -40,6 +41,25 @@ status out_report(struct strbuf *b, struct err *e)
     text_escape(&clean, sb_str(b));
     sb_free(b);
     return out_buffer(&clean, e);
+}
+
+void note_line(const char *format, ...)
+{
+    va_list args, again;
+    struct strbuf clean = {0};
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    char *text = mem_alloc(n > 0 ? (size_t)n + 1 : 1);
+    *text = 0;
+    if (n > 0)
+        vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(args);
+    text_escape(&clean, text);
+    fprintf(stderr, "%s\n", sb_str(&clean));
+    sb_free(&clean);
+    mem_free(text);
 }
 
 /* 15 digits: every decimal text of up to 15 digits (0.1, 4.9132) is printed as it was written. */

@@ -1,4 +1,4 @@
-/* output.h: results to stdout, and what is known of the terminals.
+/* output.h: results to stdout, notes to stderr, and what is known of the terminals.
  *
  * A reader that went away (`lathe best | head`) is no failure: the rest of the output is dropped silently. Any other
  * failure of stdout (a full disk, a closed descriptor) is LATHE_IO. */
@@ -13,6 +13,8 @@
 status out_text(const char *text, size_t len, struct err *e);
 status out_buffer(struct strbuf *b, struct err *e); /* writes and frees b */
 status out_report(struct strbuf *b, struct err *e); /* likewise, for people: control characters escaped (table.h) */
+/* A line, or several, to stderr, for people: control characters escaped likewise; the last one's end is added. */
+void note_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 status out_json(const json_t *j, struct err *e);    /* indented, with a newline at the end */
 /* The same text, appended. */
 status json_pretty(struct strbuf *b, const json_t *j, struct err *e);

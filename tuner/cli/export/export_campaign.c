@@ -2,7 +2,6 @@
 #include "cli/export/export_campaign.h"
 
 #include "console/output.h"
-#include "console/table.h"
 #include <string.h>
 
 int export_form(const char *format)
@@ -39,16 +38,12 @@ static status check_options(const struct selection *sel, int64_t trial, const ch
 
 static void tell(const struct recording *r, int64_t campaign, const char *output)
 {
-    struct strbuf line = {0}, clean = {0};
-    sb_addf(&line, "wrote %s: ", output);
+    struct strbuf which = {0};
     if (campaign)
-        sb_addf(&line, "campaign %lld, ", (long long)campaign);
-    sb_addf(&line, "%llu trials of %s on %s", (unsigned long long)r->nconfigs, *r->kernel ? r->kernel : "a kernel",
-            *r->device ? r->device : "an unknown device");
-    text_escape(&clean, sb_str(&line));
-    fprintf(stderr, "%s\n", sb_str(&clean));
-    sb_free(&line);
-    sb_free(&clean);
+        sb_addf(&which, "campaign %lld, ", (long long)campaign);
+    note_line("wrote %s: %s%llu trials of %s on %s", output, sb_str(&which), (unsigned long long)r->nconfigs,
+              *r->kernel ? r->kernel : "a kernel", *r->device ? r->device : "an unknown device");
+    sb_free(&which);
 }
 
 status export_campaign(const struct selection *sel, int64_t trial, const char *name, bool into_database,

@@ -3,15 +3,10 @@
 #include "cli/export/export_set.h"
 #include "base/mem.h"
 #include "cli/output/report.h"
-#include <stdio.h>
+#include "console/output.h"
 #include <string.h>
 
 enum { OLDEST = 80 };                   /* the fallback's PTX is for that capability, or for the oldest tuned on */
-
-static int note(const char *format, const char *what, const char *why)
-{
-    return fprintf(stderr, format, what, why);
-}
 
 /* --- which --- */
 
@@ -41,8 +36,7 @@ static status add_trial(struct export_set *set, struct query *q, int64_t id, con
     if (!export_c_serves(t->in.kernel)) {
         const char *kernel = t->in.kernel->name;
         if (!json_object_get(set->left_out, kernel))
-            note("left out: kernel %s calls cuBLAS%s\n", kernel,
-                 ", which a program for the driver alone does not have");
+            note_line("left out: kernel %s calls cuBLAS, which a program for the driver alone does not have", kernel);
         json_object_set_new(set->left_out, kernel, json_true());
         export_trial_close(t);
         mem_free(t);
@@ -127,12 +121,8 @@ static status compile(const struct export_input *in, const char *arch, struct ex
     char *data = NULL, *why = NULL;
     status s = export_image(in, arch, &data, &out->len, &why, e);
     out->data = data;
-    if (why) {
-        struct strbuf what = {0};
-        sb_addf(&what, "kernel %s for %s", in->kernel->name, arch);
-        note("no image of %s: %s\n", sb_str(&what), why);
-        sb_free(&what);
-    }
+    if (why)
+        note_line("no image of kernel %s for %s: %s", in->kernel->name, arch, why);
     mem_free(why);
     return s;
 }
@@ -196,7 +186,7 @@ status export_set_open(struct query *q, const struct selection *sel, int64_t tri
         bool have = export_fallback_open(first, &set->fallback, &why) == LATHE_OK &&
                     export_c_serves(set->fallback.in.kernel);
         if (!have)
-            note("no plain kernel for other sizes: %s%s\n", why.text[0] ? why.text : "the reference calls cuBLAS", "");
+            note_line("no plain kernel for other sizes: %s", why.text[0] ? why.text : "the reference calls cuBLAS");
         s = compile_all(set, have ? &set->fallback.in : NULL, e);
     }
     if (s != LATHE_OK)
@@ -208,12 +198,12 @@ void export_set_tell(const struct export_set *set, const char *files)
 {
     bool fallback = set->variants[set->nvariants - 1].fallback;
     int n = set->nvariants - fallback;
-    fprintf(stderr, "wrote %s: %d configuration%s%s\n", files, n, n == 1 ? "" : "s",
-            fallback ? ", and a plain kernel for every other size" : "; sizes that these do not serve are refused");
+    note_line("wrote %s: %d configuration%s%s", files, n, n == 1 ? "" : "s",
+              fallback ? ", and a plain kernel for every other size" : "; sizes that these do not serve are refused");
     for (int i = 0; i < set->n; i++) {
         char *where = place(set->trials[i]->trial);
-        fprintf(stderr, "  trial %lld: kernel %s, %s\n", (long long)tree_int(set->trials[i]->trial, "id"),
-                set->trials[i]->in.kernel->name, where);
+        note_line("  trial %lld: kernel %s, %s", (long long)tree_int(set->trials[i]->trial, "id"),
+                  set->trials[i]->in.kernel->name, where);
         mem_free(where);
     }
 }

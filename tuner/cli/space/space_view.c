@@ -3,6 +3,7 @@
 #include "cli/space/space_view.h"
 #include "base/mem.h"
 #include "cli/args/pick_target.h"
+#include "console/output.h"
 #include <string.h>
 
 static char *target_text(const struct target *t)
@@ -19,8 +20,8 @@ static status open_space(const struct view *v, const struct kernel *k, const str
         return space_open(v->problem, k, &v->target, out, e);
     status s = space_open_sampled(v->problem, k, &v->target, (uint64_t)args->seed, out, &draw, e);
     if (s == LATHE_OK && draw.tried > 0)
-        fprintf(stderr, "%s.\ndrawn by rejection: %.0f of %.0f combinations are valid (%.3g %%), %llu different ones\n",
-                draw.why, draw.valid, draw.tried, 100 * draw.valid / draw.tried, (unsigned long long)space_size(*out));
+        note_line("%s.\ndrawn by rejection: %.0f of %.0f combinations are valid (%.3g %%), %llu different ones", draw.why,
+                  draw.valid, draw.tried, 100 * draw.valid / draw.tried, (unsigned long long)space_size(*out));
     return s;
 }
 

@@ -106,7 +106,7 @@ static void start(struct all *a, const struct campaign_request *request)
         r.devices_beside = sum(k->here, k->count) - k->here[i];
         *kind = (struct kind){.all = a, .at = i};
         if (!a->args->quiet && !a->args->json)
-            fprintf(stderr, "kind %d of %d: --device %s\n", i + 1, k->count, k->lists[i]);
+            note_line("kind %d of %d: --device %s", i + 1, k->count, k->lists[i]);
         (void)kind_process_start(&kind->process, a->args, &r, &kind->process.err);
     }
 }
