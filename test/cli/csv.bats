@@ -115,3 +115,30 @@ yes' ]
     [ "$(head -1 replayed.csv)" = number,kernel,configuration,time_ms ]
     [ "$(wc -l <replayed.csv)" = 2 ]
 }
+
+@test "a name that is no UTF-8, or a log that is cut in a letter, leaves no row out" {
+    local recorded="$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" folder=$'k\xff'
+    mkdir "$folder"
+    cp "$recorded" "$folder/a.json.gz"
+    cp "$recorded" $'b\xe9.json.gz'
+    echo 'return strategy { name = "mine", summary = "", run = function(tune, space)
+        while true do tune.evaluate(space:random()) end end }' >$'s\xe9.lua'
+    lathe compare $'s\xe9.lua' random --spaces "$folder/a.json.gz" $'b\xe9.json.gz' --seeds 2 --quiet --json >scores
+    [ "$(json scores "(SELECT group_concat(value ->> 'space') FROM json_each(j, '$.spaces'))")" = $'a,b\xef\xbf\xbd' ]
+    [ "$(json scores "json_array_length(j, '$.strategies') || json_array_length(j, '$.pairs') ||
+        json_array_length(j, '$.strategies[0].spaces')")" = 212 ]
+    cp -r "$TREE/test/cli/kernels/tiny" "$folder"
+    LATHE_KERNELS="$folder" lathe doctor --json >found
+    [ "$(json found "(SELECT value ->> 'detail' FROM json_each(j, '$.found') WHERE value ->> 'what' = 'specifications')")" \
+        = "$(LATHE_KERNELS="$folder" lathe doctor --csv | sed -n 's/^specifications,1,"\(.*\)",$/\1/p')" ]
+    local before letters
+    letters="$(printf 'é%.0s' {1..1000})"
+    for before in "" x; do # in one of them the log is cut in the middle of a letter
+        cp "$TREE/test/cli/kernels/tiny/tiny.cu" "$folder/tiny"
+        sed -i "1i #error \"$before$letters\"" "$folder/tiny/tiny.cu"
+        status=0
+        lathe check "$folder/tiny" --kernel plain --target host --sample 1 --quiet --json >checked || status=$?
+        [ "$status" = 2 ]
+        [ "$(json checked "j -> 0 ->> 'compiled'")" = 0 ]
+    done
+}

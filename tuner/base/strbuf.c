@@ -171,3 +171,10 @@ void utf8_clean(struct strbuf *b, const char *text, size_t n)
     }
     sb_addn(b, text + done, n - done);
 }
+
+char *utf8_copy(const char *text)
+{
+    struct strbuf b = {0};
+    utf8_clean(&b, text, strlen(text));
+    return sb_take(&b);
+}

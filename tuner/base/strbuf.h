@@ -25,6 +25,7 @@ void sb_csv(struct strbuf *b, const char *field);
 
 /* Appends text of n bytes made valid UTF-8: each byte that is no part of it becomes U+FFFD. */
 void utf8_clean(struct strbuf *b, const char *text, size_t n);
+char *utf8_copy(const char *text);                  /* the same of a whole string; mem_free it */
 
 /* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a
  * directory, a pipe or a device, or a file over 256 MiB, is refused. */

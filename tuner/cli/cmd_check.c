@@ -6,7 +6,6 @@
 #include "console/output.h"
 #include "cli/output/report.h"
 #include "console/table.h"
-#include <string.h>
 
 struct check_args {
     struct spec_args spec;
@@ -95,11 +94,10 @@ static status print_rows(const struct checked *c, bool csv, struct err *e)
     json_t *all = json_array();
     for (int i = 0; i < c->count; i++) {
         const struct check_result *r = &c->results[i];
-        json_array_append_new(all, json_pack("{s:s, s:s, s:I, s:i, s:i, s:f, s:s%, s:s%}", "kernel", r->kernel->name,
+        json_array_append_new(all, json_pack("{s:s, s:s, s:I, s:i, s:i, s:f, s:o, s:o}", "kernel", r->kernel->name,
                                              "target", r->arch, "valid", (json_int_t)r->space_size, "tried", r->tried,
                                              "compiled", r->compiled, "seconds", r->seconds, "failure",
-                                             r->first_failure, strlen(r->first_failure), "skipped", r->skipped,
-                                             strlen(r->skipped)));
+                                             out_string(r->first_failure), "skipped", out_string(r->skipped)));
     }
     status s = csv ? report_csv_out(all, e) : out_json(all, e);
     json_decref(all);

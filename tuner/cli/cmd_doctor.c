@@ -8,7 +8,6 @@
 #include "console/table.h"
 #include "device/dev.h"
 #include "device/probe.h"
-#include "model/record.h"
 #include "search/strategy/strategy.h"
 #include <string.h>
 
@@ -104,8 +103,9 @@ static json_t *probes_json(const struct probe *probes, int n)
     json_t *list = json_array();
     for (int i = 0; i < n; i++)
         json_array_append_new(list,
-                              json_pack("{s:s, s:b, s:s, s:s}", "what", probes[i].what, "found", (int)probes[i].found,
-                                        "detail", probes[i].detail, "advice", probes[i].advice));
+                              json_pack("{s:s, s:b, s:o, s:o}", "what", probes[i].what, "found", (int)probes[i].found,
+                                        "detail", out_string(probes[i].detail), "advice",
+                                        out_string(probes[i].advice)));
     return list;
 }
 
@@ -169,7 +169,7 @@ static void note_trial(void *ctx, enum outcome meant, const struct result *r)
     seen->right += right;
     json_array_append_new(seen->list,
                           json_pack("{s:s, s:s, s:b, s:o}", "meant", outcome_name(meant), "outcome",
-                                    outcome_name(r->outcome), "right", (int)right, "reason", record_string(r->reason)));
+                                    outcome_name(r->outcome), "right", (int)right, "reason", out_string(r->reason)));
 }
 
 static void selftest_text(const struct outcomes_seen *seen, struct strbuf *b)

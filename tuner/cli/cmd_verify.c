@@ -95,21 +95,19 @@ static void on_result(void *ctx, const struct verification_result *r)
     double error = q->done && isnan(r->error) ? INFINITY : r->error;    /* nothing is worse than NaN */
     if (error > c->worst || isnan(c->worst))
         c->worst = error;
-    struct strbuf reason = {0};
-    text_escape(&reason, r->result->reason);
     json_array_append_new(v->results,
-                          json_pack("{s:s, s:b, s:s, s:O, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}",
+                          json_pack("{s:s, s:b, s:s, s:O, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:b}",
                                     "inputs", inputs_name(r->inputs), "delays", (int)r->delayed, "kernel", v->kernel,
                                     "configuration", r->configuration, "text", r->config, "outcome",
-                                    outcome_name(r->result->outcome), "reason", sb_str(&reason), "measure",
-                                    inputs_plain(r->inputs) ? "frobenius" : "scaled", "error", number(r->error),
-                                    "sgemm_error", number(r->sgemm_error), "limit", number(r->limit), "max_abs",
-                                    number(q->done ? q->max_abs : NAN), "mismatches", (json_int_t)q->mismatches,
-                                    "elements", (json_int_t)q->elements, "deterministic", (int)q->deterministic));
+                                    outcome_name(r->result->outcome), "reason", out_string(r->result->reason),
+                                    "measure", inputs_plain(r->inputs) ? "frobenius" : "scaled", "error",
+                                    number(r->error), "sgemm_error", number(r->sgemm_error), "limit",
+                                    number(r->limit), "max_abs", number(q->done ? q->max_abs : NAN), "mismatches",
+                                    (json_int_t)q->mismatches, "elements", (json_int_t)q->elements, "deterministic",
+                                    (int)q->deterministic));
     if (!v->quiet && r->result->outcome != OUTCOME_ok)
         note_line("%s%s: %s %s: %s", inputs_name(r->inputs), r->delayed ? DELAYED : "", v->kernel, r->config,
                   outcome_name(r->result->outcome));
-    sb_free(&reason);
 }
 
 static void error_cell(struct table *t, double v)

@@ -71,6 +71,17 @@ static int append(const char *s, size_t n, void *ctx)
     return 0;
 }
 
+json_t *out_string(const char *text)
+{
+    json_t *j = json_string(text);
+    if (j)
+        return j;
+    char *clean = utf8_copy(text);
+    j = json_string(clean);
+    mem_free(clean);
+    return j;
+}
+
 void json_line(struct strbuf *b, const json_t *j)
 {
     json_dump_callback(j, append, b, JSON_STYLE);

@@ -20,7 +20,9 @@ static char *short_name(const char *place)
 
 status contest_space_open(struct contest_space *s, const char *place, const char *kernel, double cutoff, struct err *e)
 {
-    *s = (struct contest_space){.name = short_name(place)};
+    char *name = short_name(place);
+    *s = (struct contest_space){.name = utf8_copy(name)};
+    mem_free(name);
     status st = recording_open(place, kernel, &s->recording, e);
     if (!st) {
         recording_summarise(s->recording, &s->summary);
@@ -71,7 +73,9 @@ static void read_one(const char *text, struct contestant *c, const char **end)
         add_option(c, at + 1, n);
         at += 1 + n;
     }
-    c->label = mem_printf("%.*s", (int)(at - text), text);
+    struct strbuf label = {0};
+    utf8_clean(&label, text, (size_t)(at - text));
+    c->label = sb_take(&label);
     *end = at;
 }
 

@@ -47,11 +47,8 @@ struct recording *builder_recording(struct builder *b)
 
 void builder_path(struct builder *b, const char *path)
 {
-    struct strbuf clean = {0};
-    utf8_clean(&clean, path, strlen(path));
     mem_free(b->r->path);
-    b->r->path = mem_strdup(sb_str(&clean));
-    sb_free(&clean);
+    b->r->path = utf8_copy(path);
 }
 
 int builder_nparams(const struct builder *b)

@@ -140,6 +140,9 @@ static void utf8(void **state)
         struct strbuf b = {0};
         utf8_clean(&b, cases[i].text, strlen(cases[i].text));
         assert_string_equal(sb_str(&b), cases[i].clean);
+        char *copy = utf8_copy(cases[i].text);
+        assert_string_equal(copy, cases[i].clean);
+        mem_free(copy);
         sb_free(&b);
     }
 }

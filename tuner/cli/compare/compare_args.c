@@ -31,7 +31,7 @@ static void name_apart(struct contest_space *spaces, const struct text_list *pla
     for (int i = 0; i < places->count; i++)
         if (same[i]) {
             mem_free(spaces[i].name);
-            spaces[i].name = mem_strdup(places->items[i]);
+            spaces[i].name = utf8_copy(places->items[i]);
         }
     mem_free(same);
 }

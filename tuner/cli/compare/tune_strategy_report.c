@@ -2,6 +2,7 @@
 #include "cli/compare/tune_strategy.h"
 
 #include "base/mem.h"
+#include "console/output.h"
 #include "console/table.h"
 #include <math.h>
 #include <stdlib.h>
@@ -169,7 +170,7 @@ static json_t *trial_json(const struct options_report *r, const struct options_t
     json_t *scores = json_object();
     for (int s = 0; s < r->nspaces; s++)
         json_object_set_new(scores, r->spaces[s].name, number(t->scores[s]));
-    return json_pack("{s:s, s:o, s:o}", "options", t->text, "score", number(t->score), "spaces", scores);
+    return json_pack("{s:o, s:o, s:o}", "options", out_string(t->text), "score", number(t->score), "spaces", scores);
 }
 
 static json_t *row_json(const struct options_report *r, json_t *place, const struct options_trial *t)
@@ -216,9 +217,9 @@ static json_t *held_out_json(const struct options_report *r)
     for (int s = 0; s < r->nspaces && r->nspaces > 1; s++) {
         const struct options_trial *best = options_best(r, s);
         if (best)
-            json_array_append_new(folds, json_pack("{s:s, s:s, s:o, s:o}", "space", r->spaces[s].name, "options",
-                                                   best->text, "score", number(best->scores[s]), "default",
-                                                   number(r->initial->scores[s])));
+            json_array_append_new(folds, json_pack("{s:s, s:o, s:o, s:o}", "space", r->spaces[s].name, "options",
+                                                   out_string(best->text), "score", number(best->scores[s]),
+                                                   "default", number(r->initial->scores[s])));
     }
     return folds;
 }
@@ -229,8 +230,8 @@ json_t *options_report_json(const struct options_report *r)
     json_t *trials = json_array();
     for (int i = 0; i < r->ntrials; i++)
         json_array_append_new(trials, trial_json(r, &r->trials[i]));
-    return json_pack("{s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "strategy", r->strategy, "campaign",
-                     r->db ? json_integer(r->campaign) : json_null(), "seeds", r->seeds, "space",
+    return json_pack("{s:o, s:o, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "strategy", out_string(r->strategy),
+                     "campaign", r->db ? json_integer(r->campaign) : json_null(), "seeds", r->seeds, "space",
                      (json_int_t)r->space_size, "default", trial_json(r, r->initial), "best",
                      best ? trial_json(r, best) : json_null(), "held_out", held_out_json(r), "again",
                      contest_json(r->again, r->again_result), "test", contest_json(r->test, r->test_result), "trials",

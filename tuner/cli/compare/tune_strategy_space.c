@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cli/compare/tune_strategy.h"
+#include "console/output.h"
 #include "search/strategy/strategy_grid.h"
 #include <ctype.h>
 #include <string.h>
@@ -113,9 +114,9 @@ status options_space_problem(struct options_space *s, const char *objective, str
     status st = make_params(s, params, e);
     if (!st) {
         json_t *tree =
-            json_pack("{s:s, s:s, s:s, s:O}", "tag", "space", "name", name, "summary", summary, "params", params);
-        st = tree ? problem_from_json(tree, s->name, NULL, &s->problem, e)
-                  : err_set(e, LATHE_IO, "a recording's name is no UTF-8 text");
+            json_pack("{s:s, s:s, s:o, s:O}", "tag", "space", "name", name, "summary", out_string(summary), "params",
+                      params);
+        st = problem_from_json(tree, s->name, NULL, &s->problem, e);
         json_decref(tree);
     }
     json_decref(params);

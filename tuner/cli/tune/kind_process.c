@@ -5,7 +5,6 @@
 #include "cli/output/report.h"
 #include "cli/progress/signals.h"
 #include "console/output.h"
-#include "model/record.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -34,17 +33,17 @@ static void put_begun(void *ctx, int64_t campaign)
 
 static void put_line(void *ctx, enum progress_shade shade, const char *text)
 {
-    put(json_pack("{s:o, s:i}", "line", record_string(text), "shade", (int)shade));
+    put(json_pack("{s:o, s:i}", "line", out_string(text), "shade", (int)shade));
 }
 
 static void put_counts(void *ctx, const char *text)
 {
-    put(json_pack("{s:o}", "counts", record_string(text)));
+    put(json_pack("{s:o}", "counts", out_string(text)));
 }
 
 static void put_end(status s, const struct err *e, const struct campaign_summary *summary)
 {
-    put(json_pack("{s:i, s:o, s:I, s:I, s:b, s:b}", "end", (int)s, "text", record_string(s ? e->text : ""), "campaign",
+    put(json_pack("{s:i, s:o, s:I, s:I, s:b, s:b}", "end", (int)s, "text", out_string(s ? e->text : ""), "campaign",
                   (json_int_t)summary->id, "winner", (json_int_t)summary->winner_trial, "interrupted",
                   (int)summary->interrupted, "measured", (int)summary->measured));
 }

@@ -1,7 +1,6 @@
 /* tune_events.c: see tune_events.h. A line is written whole, and when it happens: who reads them is up to date. */
 #include "cli/tune/tune_events.h"
 #include "console/output.h"
-#include "model/record.h"
 #include <math.h>
 #include <string.h>
 
@@ -44,11 +43,11 @@ static void set_started(json_t *j, const struct tune_events *t, const struct cam
     json_t *size = json_object();
     for (int i = 0; i < r->problem->ndims; i++)
         set(size, r->problem->dims[i].name, json_integer(r->problem->dims[i].value));
-    set(j, "problem", record_string(r->problem->name));
+    set(j, "problem", out_string(r->problem->name));
     set(j, "size", size);
-    set(j, "device", record_string(p->device ? p->device : ""));
+    set(j, "device", out_string(p->device ? p->device : ""));
     set(j, "workers", json_integer(p->devices));
-    set(j, "strategy", record_string(r->strategy ? r->strategy : STRATEGY_DEFAULT));
+    set(j, "strategy", out_string(r->strategy ? r->strategy : STRATEGY_DEFAULT));
     set(j, "seed", r->seed <= INT64_MAX ? json_integer((json_int_t)r->seed) : json_null());
     set(j, "configurations", json_integer(p->space_size > INT64_MAX ? INT64_MAX : (json_int_t)p->space_size));
     set(j, "budget_trials", p->budget_trials ? json_integer(p->budget_trials) : json_null());
@@ -59,8 +58,8 @@ static void set_trial(json_t *j, const struct campaign_event *ev)
 {
     set(j, "number", json_integer(ev->number));
     set(j, "trial", id_or_null(ev->trial));
-    set(j, "kernel", record_string(ev->kernel ? ev->kernel->name : ""));
-    set(j, "text", record_string(ev->config ? ev->config : ""));
+    set(j, "kernel", out_string(ev->kernel ? ev->kernel->name : ""));
+    set(j, "text", out_string(ev->config ? ev->config : ""));
 }
 
 static void set_result(json_t *j, const struct campaign_event *ev)
@@ -69,10 +68,10 @@ static void set_result(json_t *j, const struct campaign_event *ev)
     bool timed = r->outcome == OUTCOME_ok || r->outcome == OUTCOME_inaccurate;
     set(j, "role", json_string(ev->kind == CAMPAIGN_BASELINE ? "baseline" : "candidate"));
     set(j, "outcome", json_string(outcome_name(r->outcome)));
-    set(j, "reason", record_string(r->reason));
+    set(j, "reason", out_string(r->reason));
     set(j, "time_ms", timed ? number(r->time_ms) : json_null());
     set(j, "error", r->verification.done ? number(r->verification.frobenius) : json_null());
-    set(j, "ran_on", ev->text ? record_string(ev->text) : json_null());
+    set(j, "ran_on", ev->text ? out_string(ev->text) : json_null());
     set(j, "recorded", json_boolean(ev->recorded));
 }
 
@@ -82,7 +81,7 @@ static json_t *make(const struct tune_events *t, const struct campaign_event *ev
     switch (ev->kind) {
     case CAMPAIGN_NOTE:
         j = line("note", ev);
-        set(j, "text", record_string(ev->text));
+        set(j, "text", out_string(ev->text));
         return j;
     case CAMPAIGN_STARTED:
         j = line("campaign_started", ev);
@@ -113,8 +112,8 @@ static json_t *make(const struct tune_events *t, const struct campaign_event *ev
     case CAMPAIGN_FINAL:
         j = line("final", ev);
         set(j, "trial", json_integer(ev->trial));
-        set(j, "kernel", record_string(ev->kernel->name));
-        set(j, "text", record_string(ev->config));
+        set(j, "kernel", out_string(ev->kernel->name));
+        set(j, "text", out_string(ev->config));
         set(j, "rank", ev->rank > 0 ? json_integer(ev->rank) : json_null());
         set(j, "cold_ms", number(ev->cold_ms));
         set(j, "sustained_ms", number(ev->sustained_ms));
@@ -168,7 +167,7 @@ status tune_events_kinds(const struct device_kinds *kinds, const int64_t *ids, s
 {
     json_t *list = json_array();
     for (int i = 0; i < kinds->count; i++)
-        json_array_append_new(list, json_pack("{s:o, s:o}", "device", record_string(kinds->lists[i]), "campaign",
+        json_array_append_new(list, json_pack("{s:o, s:o}", "device", out_string(kinds->lists[i]), "campaign",
                                               id_or_null(ids[i])));
     json_t *j = json_pack("{s:s, s:o}", "event", "kinds", "kinds", list);
     status s = write_line(j, e);
@@ -182,7 +181,7 @@ status tune_events_failure(int64_t campaign, const struct err *why, struct err *
     set(j, "event", json_string("campaign_failed"));
     set(j, "campaign", id_or_null(campaign));
     set(j, "status", json_string(status_name(why->code)));
-    set(j, "error", record_string(why->text));
+    set(j, "error", out_string(why->text));
     status s = write_line(j, e);
     json_decref(j);
     return s;

@@ -3,7 +3,6 @@
 #include "console/output.h"
 #include "cli/tune/tune_events.h"
 #include "cli/output/report.h"
-#include "model/record.h"
 #include "replay/replay.h"
 #include "search/spec/definition.h"
 #include <math.h>
@@ -105,8 +104,8 @@ static status report_json(const struct replay_input *in, const struct campaign_p
         json_object_set_new(outcomes, outcome_name((enum outcome)i), json_integer(p->outcomes[i]));
     if (winner) {
         json_object_set_new(best, "number", json_integer(winner));
-        json_object_set_new(best, "kernel", json_string(p->best_kernel));
-        json_object_set_new(best, "text", json_string(p->best_config));
+        json_object_set_new(best, "kernel", out_string(p->best_kernel));
+        json_object_set_new(best, "text", out_string(p->best_config));
         json_object_set_new(best, "time_ms", number(p->best_ms));
     }
     json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "recording", r->path, "format",
@@ -123,8 +122,8 @@ static status report_csv_best(const struct campaign_progress *p, int64_t winner,
     json_t *rows = json_array();
     if (winner)
         json_array_append_new(rows, json_pack("{s:I, s:o, s:o, s:o}", "number", (json_int_t)winner, "kernel",
-                                              record_string(p->best_kernel), "configuration",
-                                              record_string(p->best_config), "time_ms", number(p->best_ms)));
+                                              out_string(p->best_kernel), "configuration",
+                                              out_string(p->best_config), "time_ms", number(p->best_ms)));
     status s = report_csv_out(rows, e);
     json_decref(rows);
     return s;
