@@ -213,6 +213,15 @@ L
     fails 6 "x.txt" compare --spaces "$PNPOLY" --strategies random --seeds 1 --db /nonexistent/x.txt
 }
 
+@test "--output makes the folder and those that it is in; --db none stores nothing" {
+    compare random --spaces "$PNPOLY" --seeds 1 --quiet --output a/b/c --db none >/dev/null
+    [ "$(ls a/b/c | tr '\n' ' ')" = "curves.csv curves.svg pairs.csv scores.csv traces.csv " ]
+    [ "$(ls)" = a ]
+    touch file
+    fails 7 "file: exists and is not a directory" compare random --spaces "$PNPOLY" --quiet --output file --db x.db
+    [ ! -e x.db ]
+}
+
 @test "what cannot be scored" {
     fails 2 "--spaces is missing" compare --strategies random
     fails 7 "nothing.json" compare --spaces nothing.json --strategies random

@@ -340,6 +340,15 @@ rows() {
     [ "$(value lathe.db "SELECT count(*) FROM trial")" = 4092 ]
 }
 
+@test "of a recording of which nothing is valid no figures are made up" {
+    printf 'A,outcome\n1,crash\n2,compile\n' >none.csv
+    split lathe recording none.csv
+    [[ "$out" == *$'\nnone is valid; a trial costs '* ]]
+    not grep -qE "nan|evaluations" .out
+    lathe recording none.csv --json >facts
+    [ "$(json facts "j -> '\$.evaluations_to.\"0.5\"'")" = null ]
+}
+
 @test "import --json" {
     lathe import --json "$PNPOLY" >imported
     [ "$(json imported "j -> 0 ->> 'configurations'")" = 4092 ]

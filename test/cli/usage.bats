@@ -111,6 +111,18 @@ load helper
     fails 2 "--count, --list, --sample and --explain exclude each other" lathe space linear --count --list
 }
 
+@test "an option that would do nothing is refused" {
+    local recorded="$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    fails 2 "--device: only --selftest" lathe doctor --device host
+    fails 2 "--time-limit: only --selftest" lathe doctor --time-limit 3
+    fails 2 "recording: --format is of the file that -o writes" lathe recording "$recorded" --format csv
+    fails 2 "recording: -o -: standard output has" lathe recording "$recorded" -o -
+    fails 2 "report: --json writes to standard output, and -o x.html is for the page" lathe report --json -o x.html
+    fails 2 "import: --db none" lathe import "$recorded" --db none
+    fails 2 "--pareto: 'time,energy,'" lathe best --pareto time,energy,
+    [ "$(ls)" = "" ]
+}
+
 @test "specifications that are not there" {
     fails 2 "there is no specification 'lineer'" lathe tune lineer
     [[ "$errors" == *"did you mean 'linear'?"* ]]

@@ -58,7 +58,7 @@ static status parse_ranking(const char *name, enum query_objective *out, struct 
 static status parse_axes(const char *list, unsigned *axes, struct err *e)
 {
     int n = 0;
-    for (const char *at = list; at && *at;) {
+    for (const char *at = list; at;) {
         char name[16];
         size_t len = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)len, at);
@@ -70,7 +70,7 @@ static status parse_axes(const char *list, unsigned *axes, struct err *e)
                            list, near ? "\ndid you mean " : "", near ? near : "", near ? "?" : "");
         *axes |= 1u << axis;
         n++;
-        at += len + (at[len] == ',');
+        at = at[len] ? at + len + 1 : NULL;
     }
     return !list || n > 1 ? LATHE_OK : err_set(e, LATHE_USAGE, "--pareto: name two at least: time,energy");
 }

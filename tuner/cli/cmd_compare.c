@@ -7,12 +7,12 @@
 #include "cli/compare/compare_args.h"
 #include "cli/compare/compare_campaigns.h"
 #include "cli/compare/compare_view.h"
+#include "cli/output/report.h"
 #include "console/output.h"
 #include "console/spark.h"
 #include "cli/progress/signals.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct compare_args {
     struct text_list names, spaces, strategies;
@@ -47,8 +47,8 @@ static const struct option_row compare_options[] = {
     {"output", .letter = 'o', .arg = "DIR", .kind = OPTION_TEXT, AT(output),
      .help = "write there scores.csv, pairs.csv, curves.csv, curves.svg, and traces.csv: every evaluation"},
     {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db),
-     .help = "of strategies: store each run there as a campaign (default: none is); of campaigns: where they are "
-             "(default " DEFAULT_DB ")"},
+     .help = "of strategies: store each run there as a campaign (default none: nothing is stored); of campaigns: where "
+             "they are (default " DEFAULT_DB ")"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "one JSON object; of campaigns an array"},
     {"csv", .kind = OPTION_FLAG, AT(csv), .help = "the scores, or the campaigns, with a header line (RFC 4180)"},
     {"quiet", .letter = 'q', .kind = OPTION_FLAG, AT(quiet), .help = "no progress on stderr"},
@@ -84,15 +84,16 @@ static status read_strategies(struct comparing *c, const struct text_list *names
 
 static status trace_failed(struct comparing *c, struct err *e)
 {
-    return err_set(e, LATHE_IO, "%s: %s", c->traces_path, strerror(errno));
+    return err_set(e, LATHE_IO, "%s: cannot write: %s", c->traces_path, strerror(errno));
 }
 
 static status open_files(struct comparing *c, struct err *e)
 {
     if (!c->folder)
         return LATHE_OK;
-    if (mkdir(c->folder, 0777) && errno != EEXIST)
-        return err_set(e, LATHE_IO, "%s: %s", c->folder, strerror(errno));
+    status s = dir_make(c->folder, e);
+    if (s)
+        return s;
     c->traces_path = mem_printf("%s/traces.csv", c->folder);
     c->traces = fopen(c->traces_path, "w");
     if (!c->traces)
@@ -246,11 +247,13 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct compare_args *args = p;
     struct comparing c = {.folder = args->output, .cli = cli};
+    const char *db = args->db && strcmp(args->db, "none") ? args->db : NULL;
     double cutoff;
-    if (args->json && args->csv)
-        return err_set(e, LATHE_USAGE, "compare: --json and --csv exclude each other\ngive one of them");
     bool campaigns;
-    status s = campaigns_named(&args->names, &campaigns, e);
+    status s = report_one_form("compare", args->json, args->csv, e);
+    if (s)
+        return s;
+    s = campaigns_named(&args->names, &campaigns, e);
     if (s || campaigns)
         return s ? s : compare_campaigns(args, e);
     s = parse_cutoff(args->cutoff, &cutoff, e);
@@ -267,16 +270,16 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
     c.contest.seeds = (int)args->seeds;
     c.contest.jobs = args->jobs ? (int)args->jobs : count_cores();
     c.contest.own_time = args->own_time;
-    c.contest.traces = args->output || args->db;
+    c.contest.traces = args->output || db;
     c.contest.on_run = on_run;
     c.contest.on_progress = on_progress;
     c.contest.on_judging = on_judging;
     c.contest.stop_judging = stop_judging;
     c.contest.ctx = &c;
-    if (!s && args->db)
-        s = store_open(args->db, 60, &c.store, e);
     if (!s)
         s = open_files(&c, e);
+    if (!s && db)
+        s = store_open(db, 60, &c.store, e);
     if (!s)
         s = run_all(&c, args, cutoff, e);
     close_traces(&c, NULL);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct doctor_args {
-    bool json, csv, selftest;
+    bool json, csv, selftest, has_time_limit;
     const char *device;
     double time_limit;
 };
@@ -27,7 +27,8 @@ static const struct option_row doctor_options[] = {
     {"device", .arg = "DEVICE", .kind = OPTION_TEXT, .offset = offsetof(struct doctor_args, device),
      .help = "with --selftest: cuda:N, host, or several with commas (default: the first CUDA GPU, else host)"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, .offset = offsetof(struct doctor_args, time_limit),
-     .initial = "10", .help = "with --selftest: when the trial that never ends is killed"},
+     .initial = "10", .help = "with --selftest: when the trial that never ends is killed",
+     .given = offsetof(struct doctor_args, has_time_limit)},
     {0},
 };
 
@@ -228,9 +229,10 @@ static status doctor_run(const struct cli *cli, void *p, struct err *e)
         return e->code;
     if (args->selftest)
         return selftest(cli, args, e);
-    if (args->device)
-        return err_set(e, LATHE_USAGE, "--device: only --selftest runs something on a device\n"
-                       "add --selftest, or leave --device out");
+    const char *alone = args->device ? "--device" : args->has_time_limit ? "--time-limit" : NULL;
+    if (alone)
+        return err_set(e, LATHE_USAGE, "%s: only --selftest runs something on a device\n"
+                       "add --selftest, or leave %s out", alone, alone);
     struct probe probes[MAX_PROBES];
     int n = probe_all(probes, MAX_PROBES - 2);
     bool cuda = cuda_usable(probes, n), host = host_usable(probes, n);

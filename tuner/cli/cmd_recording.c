@@ -10,7 +10,7 @@
 
 struct recording_args {
     const char *file, *kernel, *output, *format;
-    bool json, csv;
+    bool json, csv, has_format;
 };
 
 static const struct option_row recording_options[] = {
@@ -22,7 +22,8 @@ static const struct option_row recording_options[] = {
      .help = "write it, too; compressed if FILE ends in .gz"},
     {"format", .arg = "FORMAT", .kind = OPTION_TEXT, .offset = offsetof(struct recording_args, format), .initial = "t4",
      .choices = "t4|kernel-tuner|csv",
-     .help = "what it is written as: t4 (T4 results), kernel-tuner (a cache of Kernel Tuner), csv"},
+     .help = "what -o writes: t4 (T4 results), kernel-tuner (a cache of Kernel Tuner), csv",
+     .given = offsetof(struct recording_args, has_format)},
     {"json", .kind = OPTION_FLAG, .offset = offsetof(struct recording_args, json), .help = "one JSON object"},
     {"csv", .kind = OPTION_FLAG, .offset = offsetof(struct recording_args, csv),
      .help = "the figures as one row, with a header line (RFC 4180); the configurations: --format csv -o FILE"},
@@ -69,7 +70,8 @@ static json_t *recording_json(const struct recording *r, const struct recording_
     for (int i = 0; i < CUTOFFS; i++) {
         char key[16];
         snprintf(key, sizeof key, "%g", cutoffs[i]);
-        json_object_set_new(to, key, json_integer((json_int_t)recording_evaluations_to(s, cutoffs[i])));
+        json_object_set_new(to, key, s->valid ? json_integer((json_int_t)recording_evaluations_to(s, cutoffs[i]))
+                                              : json_null());
     }
     for (int i = 0; s->valid && i < EVALUATIONS; i++) {
         char key[16];
@@ -113,13 +115,16 @@ static void recording_text(const struct recording *r, const struct recording_sum
         }
         sb_add(b, r->params[i].nvalues > 20 ? " ...\n" : "\n");
     }
-    sb_addf(b, "best %.6f ms, median %.6f ms; a trial costs %.4f s in the mean, %.4f s in the median\n", s->best,
-            s->median, s->mean_cost, s->median_cost);
-    sb_add(b, "evaluations that random search needs to come that far from the median to the best:");
-    for (int i = 0; i < CUTOFFS; i++)
-        sb_addf(b, "%s %g: %llu", i ? "," : "", cutoffs[i],
-                (unsigned long long)recording_evaluations_to(s, cutoffs[i]));
-    sb_add(b, "\n");
+    if (s->valid)
+        sb_addf(b, "best %.6f ms, median %.6f ms", s->best, s->median);
+    else
+        sb_add(b, "none is valid");
+    sb_addf(b, "; a trial costs %.4f s in the mean, %.4f s in the median\n", s->mean_cost, s->median_cost);
+    if (s->valid)
+        sb_add(b, "evaluations that random search needs to come that far from the median to the best:");
+    for (int i = 0; s->valid && i < CUTOFFS; i++)
+        sb_addf(b, "%s %g: %llu%s", i ? "," : "", cutoffs[i],
+                (unsigned long long)recording_evaluations_to(s, cutoffs[i]), i < CUTOFFS - 1 ? "" : "\n");
     recording_notes(r, b);
 }
 
@@ -144,6 +149,12 @@ static status recording_run(const struct cli *cli, void *p, struct err *e)
         return e->code;
     if (form < 0)
         return unknown_form(args->format, e);
+    if (args->has_format && !args->output)
+        return err_set(e, LATHE_USAGE, "recording: --format is of the file that -o writes\n"
+                       "add -o FILE, or leave --format out");
+    if (args->output && !strcmp(args->output, "-"))
+        return err_set(e, LATHE_USAGE, "recording: -o -: standard output has what is said of the recording\n"
+                       "give -o the name of a file");
     status s = recording_open(args->file, args->kernel, &r, e);
     if (s != LATHE_OK)
         return s;

@@ -13,7 +13,7 @@
 struct report_args {
     struct text_list campaigns;
     const char *db, *output;
-    bool json;
+    bool json, has_output;
 };
 
 #define AT(member) .offset = offsetof(struct report_args, member)
@@ -21,7 +21,7 @@ static const struct option_row report_options[] = {
     {"CAMPAIGN", .kind = OPTION_REST, AT(campaigns),
      .help = "campaigns' numbers; without any, the newest: `lathe show` lists them"},
     {"output", .letter = 'o', .arg = "FILE", .kind = OPTION_TEXT, AT(output), .initial = "report.html",
-     .help = "where to write the page; -: standard output"},
+     .help = "where to write the page; -: standard output", .given = offsetof(struct report_args, has_output)},
     OPTION_DB(struct report_args, db),
     {"json", .kind = OPTION_FLAG, AT(json), .help = "the page's data alone, to standard output"},
     {0},
@@ -78,6 +78,9 @@ static status report_run(const struct cli *cli, void *p, struct err *e)
     json_t *document = NULL;
     struct query *q = NULL;
     int64_t *ids = NULL;
+    if (args->json && args->has_output && strcmp(args->output, "-"))
+        return err_set(e, LATHE_USAGE, "report: --json writes to standard output, and -o %.300s is for the page\n"
+                       "leave one of them out", args->output);
     if (!args->json && !page_has_charts())
         return page_needs_charts(e);
     status s = parse_campaigns(&args->campaigns, &ids, &r.ncampaigns, e);
