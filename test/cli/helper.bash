@@ -73,3 +73,25 @@ json() {
 
 # keys FILE PATH: the keys of the object there, sorted, with blanks between
 keys() { json "$1" "(SELECT group_concat(key, ' ') FROM (SELECT key FROM json_each(j, '$2') ORDER BY key))"; }
+
+# slow_lathe: slow/lathe, which says that it runs (started has its number) and takes its time
+slow_lathe() {
+    mkdir -p slow
+    printf '#!/bin/bash\necho $$ >"%s"\nsleep 60\n' "$PWD/started" >slow/lathe
+    chmod +x slow/lathe
+}
+
+# interrupted COMMAND...: Ctrl-C once the file `started` has the number of a process: that, too, ends, and no temporary
+# file is left. (bats has jobs ignore the signal, so it is made what it is.)
+interrupted() {
+    local group
+    mkdir -p temporary
+    rm -f started
+    TMPDIR=$PWD/temporary setsid env --default-signal=INT,QUIT "$@" >said 2>&1 3>&- &
+    group=$!
+    until_true 20 test -s started || { cat said; return 1; }
+    kill -INT -- "-$group"
+    until_true 10 not kill -0 "$(cat started)" 2>/dev/null
+    wait "$group" && { echo "exit code 0"; return 1; }
+    until_true 5 rmdir temporary 2>/dev/null || { ls temporary; return 1; }
+}

@@ -113,3 +113,8 @@ install_to() { "$TREE/scripts/install" "$build" "$1" "${2:-}" >said; }
     "$TREE/scripts/install" --remove "$build" "$PWD/p"
     [ -z "$(find p -type f -o -type l)" ]
 }
+
+@test "Ctrl-C leaves no temporary file" {
+    slow_lathe
+    interrupted "$TREE/scripts/install" "$PWD/slow" "$PWD/p"
+}

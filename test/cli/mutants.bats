@@ -32,3 +32,8 @@ corpus() {
     [ "$status" = 2 ]
     [[ "$output" == *"no mutant is called so: nosuch"* ]]
 }
+
+@test "Ctrl-C leaves no copy of the kernels" {
+    slow_lathe
+    LATHE_BIN=$PWD/slow/lathe interrupted "$TREE/scripts/check_mutants" simt/no_barrier_between_stages
+}

@@ -30,3 +30,8 @@ suite() {
     [[ "$output" == *"b/test_killed did not end"* ]]
     [ "${lines[-1]}" = "2 passed, 1 failed" ]
 }
+
+@test "Ctrl-C ends the suites that run, and leaves no file" {
+    suite a/test_x "echo \$\$ >'$PWD/started'; sleep 60"
+    interrupted "$TREE/scripts/run-tests" "$PWD/build" a/test_x
+}
