@@ -12,6 +12,9 @@ load helper
     [ "$status" -eq 1 ]
     [[ "$output" == *"failed "*"a.md: false"*"3 commands, 1 failed (with: gpu)"* ]]
     [ -s kept/count ]
+    run "$TREE/scripts/check_docs" --marks none "$PWD/a.md" "$PWD/absent.md"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"failed  $PWD/absent.md: it has no command, or cannot be read"* ]]
     run "$TREE/scripts/check_docs" --nosuch
     [ "$status" -eq 2 ]
 }

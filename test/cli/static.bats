@@ -30,6 +30,10 @@ unpacked() { echo "$BATS_FILE_TMPDIR"/lathe-*-linux-x86_64; }
     run "$TREE/scripts/old-glibc" --check 9.9 "$(command -v git)"
     [ "$status" -eq 1 ]
     [[ "$output" == *"libpcre"* || "$output" == *"libz"* ]]
+    # and what it cannot read
+    run "$TREE/scripts/old-glibc" --check 2.28 "$TREE/README.md"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"README.md: no symbol of glibc is found in it" ]]
 }
 
 @test "unpacked anywhere it is a whole lathe: environment, threads, workers, loaded kernels" {
