@@ -88,4 +88,6 @@ strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit
     fails 2 "no C source can include a header of that name" lathe export --db "$BATS_FILE_TMPDIR/host.db" --trial 1 \
         --format c -o 'a"b'
     [ ! -e 'a"b.c' ]
+    TMPDIR=$PWD/absent fails 7 "$PWD/absent/lathe-export-" lathe export --db "$BATS_FILE_TMPDIR/host.db" --trial 1 \
+        --format c -o w
 }

@@ -12,7 +12,8 @@
 status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why,
                     struct err *e)
 {
-    char dir[] = "/tmp/lathe-export-XXXXXX", *path = NULL, **defines = NULL;
+    const char *tmp = getenv("TMPDIR");
+    char *dir = mem_printf("%s/lathe-export-XXXXXX", tmp && *tmp ? tmp : "/tmp"), *path = NULL, **defines = NULL;
     struct strbuf source = {0};
     struct value *slots = mem_zalloc((size_t)in->kernel->scope.count + 1, sizeof *slots);
     struct jit_outcome outcome = {0};
@@ -24,7 +25,7 @@ status export_image(const struct export_input *in, const char *arch, char **imag
     if (s == LATHE_OK)
         s = source_epilogue(in->problem, &source, e);
     if (s == LATHE_OK && !mkdtemp(dir))
-        s = err_set(e, LATHE_IO, "%s: %s", dir, strerror(errno));
+        s = err_set(e, LATHE_IO, "%s: cannot make a folder: %s", dir, strerror(errno));
     if (s == LATHE_OK) {
         sb_add(&source, in->kernel->source ? in->kernel->source : "");
         signature_ask(in->problem, in->kernel, slots, &source);
@@ -45,6 +46,7 @@ status export_image(const struct export_input *in, const char *arch, char **imag
     source_defines_free(defines, ndefines);
     mem_free(outcome.log);
     mem_free(path);
+    mem_free(dir);
     mem_free(slots);
     sb_free(&source);
     return s;
