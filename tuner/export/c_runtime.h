@@ -54,14 +54,6 @@ static CUresult lathe_ask(struct lathe_device *lathe, CUdevice device)
     return error;
 }
 
-/* The image of a variant that this device can run; -1: none. */
-static int lathe_image(const struct lathe_device *lathe, const struct lathe_variant *v)
-{
-    const int sm = (int)lathe->limit[LATHE_sm];
-    if (v->cubin >= 0 && lathe_cubin_runs(v->sm, v->exact, sm)) return v->cubin;
-    return v->ptx >= 0 && sm >= v->ptx_sm ? v->ptx : -1;
-}
-
 static CUresult lathe_find(struct lathe_device *lathe, CUmodule module, int function)
 {
     struct lathe_function *f = &lathe->function[function];
@@ -81,27 +73,38 @@ static CUresult lathe_find(struct lathe_device *lathe, CUmodule module, int func
     return error;
 }
 
-/* Loads a variant where the device can run it. One that the driver cannot is left out: another may serve. */
-static CUresult lathe_load(struct lathe_device *lathe, int variant, const char *name)
+/* Loads an image. *module is 0 where the driver does not take it: another may serve. */
+static CUresult lathe_module(struct lathe_device *lathe, int image, CUmodule *module)
 {
-    const struct lathe_variant *v = &lathe_variants[variant];
-    const int image = lathe_image(lathe, v);
     CUresult error = CUDA_SUCCESS;
-    if (image < 0) return CUDA_SUCCESS;
     if (!lathe->module[image]) error = cuModuleLoadData(&lathe->module[image], lathe_images[image]);
+    if (error != CUDA_SUCCESS) lathe->module[image] = 0;
+    *module = lathe->module[image];
     switch (error) {
-    case CUDA_SUCCESS: break;
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
     case CUDA_ERROR_INVALID_IMAGE:
     case CUDA_ERROR_INVALID_PTX:
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND: lathe->module[image] = 0; return CUDA_SUCCESS;
-    default: lathe->module[image] = 0; return error;
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND: return CUDA_SUCCESS;
+    default: return error;
     }
-    for (int i = 0; i < v->count && error == CUDA_SUCCESS; i++)
-        error = lathe_find(lathe, lathe->module[image], v->first + i);
+}
+
+/* Loads a variant where the device can run it: the cubin, or where it is not for this device, or its driver does not
+ * take it, the PTX. */
+static CUresult lathe_load(struct lathe_device *lathe, int variant, const char *name)
+{
+    const struct lathe_variant *v = &lathe_variants[variant];
+    const int sm = (int)lathe->limit[LATHE_sm];
+    CUmodule module = 0;
+    CUresult error = CUDA_SUCCESS;
+    if (v->cubin >= 0 && lathe_cubin_runs(v->sm, v->exact, sm)) error = lathe_module(lathe, v->cubin, &module);
+    if (error == CUDA_SUCCESS && !module && v->ptx >= 0 && sm >= v->ptx_sm)
+        error = lathe_module(lathe, v->ptx, &module);
+    if (!module) return error;
+    for (int i = 0; i < v->count && error == CUDA_SUCCESS; i++) error = lathe_find(lathe, module, v->first + i);
     if (error == CUDA_SUCCESS)
-        lathe->rank[variant] = lathe_rank(v->fallback, v->sm, v->device, (int)lathe->limit[LATHE_sm], name);
+        lathe->rank[variant] = lathe_rank(v->fallback, v->sm, v->device, sm, name);
     return error;
 }
 

@@ -1,4 +1,4 @@
-/* choices.h: configurations of kernels/linear that were tuned at two sizes and on three devices, and which of them
+/* choices.h: configurations of kernels/linear that were tuned at two sizes and on four devices, and which of them
  * serves where: for the export in C and for liblathe alike (docs/export.md). */
 #ifndef FAKE_CHOICES_H
 #define FAKE_CHOICES_H
@@ -17,6 +17,7 @@ static const struct tuned {
     {"sm_80", TILE("64", "64"), "large for 80", "large for 80 and later", {4096, 4096, 4096}},
     {"sm_90a", TILE("32", "64"), "small for 90a", NULL, {64, 1024, 1024}},
     {"sm_89", TILE("64", "32"), "large for 89", "bad", {4096, 4096, 4096}},
+    {"sm_86", TILE("32", "64"), "bad", "small for 86 and later", {64, 1024, 1024}},
 };
 enum { TUNED = sizeof tuned / sizeof *tuned };
 
@@ -32,7 +33,8 @@ static const struct choice_case {
     {"sm_80", 0, {128, 2048, 1024}, "BM=32 BN=32"},             /* nearest */
     {"sm_80", 0, {2048, 4096, 1024}, "BM=64 BN=64"},
     {"sm_80", 0, {64, 1024, 1023}, "plain kernel"},             /* rows of a multiple of 4 floats */
-    {"sm_86", 0, {64, 1024, 1024}, "BM=32 BN=32"},              /* the 80's cubin */
+    {"sm_86", 87, {64, 1024, 1024}, "BM=32 BN=32"},             /* the 80's cubin */
+    {"sm_86", 0, {64, 1024, 1024}, "BM=32 BN=64"},              /* its own PTX: the driver does not take the cubin */
     {"sm_89", 0, {64, 1024, 1024}, "BM=64 BN=32"},              /* its own, though of another size */
     {"sm_90a", 0, {4096, 4096, 4096}, "BM=32 BN=64"},
     {"sm_100a", 0, {4096, 4096, 4096}, "BM=64 BN=64"},          /* PTX */
