@@ -90,11 +90,12 @@ sql() { sqlite3 lathe.db "$1"; }
     # without --top the report is the last of it; the block stood above the message and is left there, whole
     TERM=xterm run "$TREE/test/cli/terminal.py" --columns 300 --interrupt "best so far" "$LATHE_BIN" tune tiny \
         --device host \
-        --size M=6,N=7,K=9 --strategy random --trials 4000 --db i.db
+        --size M=6,N=7,K=9 --strategy random --trials 4000 --db "i i.db"
     [ "$status" -eq 130 ]
     [ "$(grep -c '^ending: what is running' <<<"$output")" -eq 1 ]
     [ "$(grep -c ' a minute  ' <<<"$output")" -le 1 ]
-    [[ "$output" == *"lathe: interrupted; what was measured is campaign 1 of i.db"* ]]
+    [[ "$output" == *"lathe: interrupted; what was measured is campaign 1 of i i.db"* ]]
+    [[ "$output" == *"\`lathe tune --resume 1 --db 'i i.db'\` goes on with it"* ]]
 }
 
 @test "best, show: --csv; bars only on a terminal" {

@@ -1,5 +1,6 @@
 /* tune_run.c: see tune_run.h. Nothing is lost by a second signal: every trial told of is in the database. */
 #include "cli/tune/tune_run.h"
+#include "cli/args/select.h"
 #include "cli/progress/signals.h"
 #include "cli/tune/tune_report.h"
 
@@ -21,6 +22,18 @@ status tune_run_campaign(const struct tune_args *args, const struct campaign_req
     return s ? s : written ? (*e = unwritten, written) : LATHE_OK;
 }
 
+static status interrupted(long long id, const char *db, struct err *e)
+{
+    struct strbuf option = {0};
+    select_db_option(&option, db);
+    err_set(e, LATHE_INTERRUPTED,
+            "interrupted; what was measured is campaign %lld of %.500s\n`lathe tune --resume %lld%.600s` goes on with "
+            "it",
+            id, db, id, sb_str(&option));
+    sb_free(&option);
+    return LATHE_INTERRUPTED;
+}
+
 status tune_conclude(const struct tune_args *args, bool of_kinds, status s, const struct campaign_summary *summary,
                      struct err *e)
 {
@@ -35,12 +48,7 @@ status tune_conclude(const struct tune_args *args, bool of_kinds, status s, cons
             *e = failure;
             return reported;
         }
-        if (summary->interrupted)
-            return err_set(e, LATHE_INTERRUPTED,
-                           "interrupted; what was measured is campaign %lld of %s\n`lathe tune --resume %lld --db %s` "
-                           "goes on with it",
-                           id, args->db, id, args->db);
-        return s;
+        return summary->interrupted ? interrupted(id, args->db, e) : s;
     }
     struct err failure = *e, unwritten = {0};
     if (args->json)
