@@ -213,6 +213,15 @@ L
     fails 6 "x.txt" compare --spaces "$PNPOLY" --strategies random --seeds 1 --db /nonexistent/x.txt
 }
 
+@test "on a narrow terminal how far it is stays on its one line" {
+    command -v python3 >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null ||
+        skip "no python3 or no pseudo-terminals here"
+    TERM=xterm "$TREE/test/cli/terminal.py" --columns 20 sh -c \
+        "'$LATHE_BIN' compare gp --seeds 12 --jobs 1 --spaces '$PNPOLY' >scores" >screen
+    [ -s scores ]
+    [ -z "$(tr -d '[:space:]' <screen)" ]
+}
+
 @test "--output makes the folder and those that it is in; --db none stores nothing" {
     compare random --spaces "$PNPOLY" --seeds 1 --quiet --output a/b/c --db none >/dev/null
     [ "$(ls a/b/c | tr '\n' ' ')" = "curves.csv curves.svg pairs.csv scores.csv traces.csv " ]

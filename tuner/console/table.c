@@ -94,7 +94,7 @@ void text_escape(struct strbuf *b, const char *utf8)
 void text_cut(struct strbuf *b, const char *utf8, int limit)
 {
     bool cut = limit > 0 && text_width(utf8) > limit;
-    int room = cut ? limit - 3 : 0, used = 0, len;
+    int dots = limit < 3 ? limit : 3, room = limit - dots, used = 0, len;
     for (const unsigned char *s = (const unsigned char *)utf8; *s; s += len) {
         unsigned c = decode(s, &len);
         used += is_control(c) ? 1 : char_width(c);
@@ -108,7 +108,7 @@ void text_cut(struct strbuf *b, const char *utf8, int limit)
             sb_addn(b, (const char *)s, (size_t)len);
     }
     if (cut)
-        sb_add(b, "...");
+        sb_addn(b, "...", (size_t)dots);
 }
 
 struct table *table_new(void)

@@ -180,6 +180,25 @@ static void live_block(void **state)
     end(&x);
 }
 
+/* A line that is as wide as the terminal would be two of its rows, and the block be drawn in the wrong place. */
+static void live_narrow(void **state)
+{
+    struct fixture x;
+    begin(&x, true);
+    x.p.columns = 8;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_STARTED});
+    size_t before = x.size;
+    now += 1;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    assert_string_equal(x.text + before, "\033[2A\r0/10...\033[K\n\rnoth...\033[K\n\rok 0\033[K");
+    before = x.size;
+    x.p.columns = 1;
+    now += 1;
+    send(&x, (struct campaign_event){.kind = CAMPAIGN_TICK});
+    assert_string_equal(x.text + before, "\033[2A\r.\033[K\n\r.\033[K\n\r.\033[K");
+    end(&x);
+}
+
 /* The best after each part of the trials; colour; a terminal of few rows. */
 static void live_history(void **state)
 {
@@ -258,7 +277,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_lines), cmocka_unit_test(plain_counts), cmocka_unit_test(live_block),
-        cmocka_unit_test(live_history), cmocka_unit_test(quiet),       cmocka_unit_test(remaining),
+        cmocka_unit_test(live_narrow), cmocka_unit_test(live_history), cmocka_unit_test(quiet),
+        cmocka_unit_test(remaining),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,7 @@ static void cutting(void **state)
         {"a\nb\tc\x1b[31m", "a b c [31m", 0},
         {"\xe6\x97\xa5\xe6\x9c\xac\xe6\x97\xa5", "\xe6\x97\xa5...", 5},
         {"\xe6\x97\xa5\xe6\x9c\xac\xe6\x97\xa5", "...", 4},
+        {"abcdef", "..", 2},
         {"a\xff", "a?", 0},
         {"a\xc2\x9b" "31m", "a 31m", 0},                              /* an 8-bit control sequence introducer */
         {"a\xe2\x80\xae" "b", "a b", 0},                              /* a change of writing direction */

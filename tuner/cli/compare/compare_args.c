@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "console/output.h"
+#include "console/table.h"
 #include "cli/progress/progress.h"
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,11 @@ void run_progress_show(struct run_progress *p, const char *what, int done, int n
         progress_duration(&b, passed / done * (n - done));
         sb_add(&b, " left");
     }
-    fprintf(p->out, "%s%s%s", p->live ? "\r\033[K" : "", sb_str(&b), p->live ? "" : "\n");
+    int columns = p->live ? terminal_columns(p->out) : 0; /* of a line that is wider only a part would be redrawn */
+    struct strbuf cut = {0};
+    text_cut(&cut, sb_str(&b), columns > 1 ? columns - 1 : columns);
+    fprintf(p->out, "%s%s%s", p->live ? "\r\033[K" : "", sb_str(&cut), p->live ? "" : "\n");
+    sb_free(&cut);
     fflush(p->out);
     p->line_open = p->live;
     p->drawn = now;

@@ -141,7 +141,7 @@ void progress_block(struct progress *p, const struct strbuf *lines, const char *
             continue;
         struct strbuf cut = {0};
         bool paint = p->colour && *shades[i];
-        text_cut(&cut, sb_str(&lines[i]), p->columns > 20 ? p->columns - 1 : 20);
+        text_cut(&cut, sb_str(&lines[i]), p->columns > 1 ? p->columns - 1 : 1);
         fprintf(p->out, "%s\r%s%s%s\033[K", drawn ? "\n" : "", paint ? shades[i] : "", sb_str(&cut),
                 paint ? "\033[0m" : "");
         sb_free(&cut);
