@@ -115,6 +115,10 @@ status store_measurement(struct store *s, int64_t trial, int position, const str
 status store_verification(struct store *s, int64_t trial, const struct verification *v, struct err *e);
 status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int rank, struct err *e);
 
+/* What an earlier final of the campaign measured, and with it the samples: to be called in the transaction
+ * (store_together_begin) in which another's figures are recorded, since figures of two finals do not compare. */
+status store_final_forget(struct store *s, int64_t campaign, struct err *e);
+
 /* A baseline's trial timed once more in the course of the campaign, on its device at this position. regime: TRIAL
  * during the search, COLD and SUSTAINED in a round of the final. */
 status store_drift(struct store *s, int64_t campaign, int64_t trial, int position, const struct samples *m,

@@ -1,8 +1,9 @@
 /* store_resume.c: a campaign that goes on: who has it, its trials as they stand, and trials that are begun again.
  *
  * Invariants: (1) of two processes that resume one campaign, one is refused: who has it is looked at and changed in one
- * transaction; (2) a campaign's places and times of a final are of one final: going on ends in another, so those of the
- * one before are dropped when it is taken over. What that one refused stays refused. */
+ * transaction; (2) going on ends in another final: places and scores are those of the search again when a campaign is
+ * taken over. What its final measured stays until the next one's figures take its place (store_final_forget), and what
+ * it refused stays refused. */
 #include "base/clock.h"
 #include "base/process.h"
 #include "db/store_private.h"
@@ -65,10 +66,9 @@ static status take_over(struct store *s, int64_t id, const struct campaign_resum
                                 r->budget_seconds > 0 ? sql_real(r->budget_seconds) : sql_null()),
                      e);
     sb_free(&coordinator);
-    static const enum statement forget_final[] = {STATEMENT_rank_clear, STATEMENT_final_energy_clear,
-                                                  STATEMENT_final_clear};
-    for (size_t i = 0; !code && i < sizeof forget_final / sizeof *forget_final; i++)
-        code = store_run(s, forget_final[i], doing, SQL_VALUES(sql_int(id)), e);
+    static const enum statement undo_final[] = {STATEMENT_rank_clear, STATEMENT_final_energy_clear};
+    for (size_t i = 0; !code && i < sizeof undo_final / sizeof *undo_final; i++)
+        code = store_run(s, undo_final[i], doing, SQL_VALUES(sql_int(id)), e);
     return code ? code : store_leaders_settle(s, id, e);
 }
 

@@ -314,3 +314,12 @@ status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int ra
         st = store_leaders_settle(s, campaign, e);
     return store_finish(s, st, doing, e);
 }
+
+status store_final_forget(struct store *s, int64_t campaign, struct err *e)
+{
+    static const char doing[] = "taking the place of an earlier final";
+    status st = store_begin(s, doing, e);
+    if (!st)
+        st = store_finish(s, store_run(s, STATEMENT_final_clear, doing, SQL_VALUES(sql_int(campaign)), e), doing, e);
+    return st;
+}

@@ -212,6 +212,16 @@ static status rank_all(struct campaign *c, struct entry *entries, int n, int fir
     return LATHE_OK;
 }
 
+/* All at once: until then the database has the figures and samples of an earlier final, if there was one. */
+static status record_all(struct campaign *c, struct line_up *f, int64_t *winner, struct err *e)
+{
+    status s = store_together_begin(c->store, e);
+    if (s) return s;
+    s = store_final_forget(c->store, c->id, e);
+    if (!s) s = rank_all(c, f->entries, f->nbaselines + f->tried, f->nbaselines, winner, e);
+    return store_together_end(c->store, s, e);
+}
+
 status final_run(struct campaign *c, int64_t *winner, struct err *e)
 {
     struct line_up f = {0};
@@ -222,7 +232,7 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     for (int i = 0; i < f.nbaselines && !s; i++) s = final_entry_open(c, &f.entries[i], e);
     if (!s) s = final_verify(c, f.entries + f.nbaselines, f.n - f.nbaselines, &f.tried, e);
     if (!s) s = measure_all(c, &f, e);
-    if (!s && !c->interrupted) s = rank_all(c, f.entries, f.nbaselines + f.tried, f.nbaselines, winner, e);
+    if (!s && !c->interrupted) s = record_all(c, &f, winner, e);
     for (int i = 0; i < f.n; i++) final_entry_close(c, &f.entries[i]);
     mem_free(f.entries);
     return s == LATHE_INTERRUPTED ? LATHE_OK : s;

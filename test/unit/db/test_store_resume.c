@@ -117,8 +117,19 @@ static void test_times_of_an_earlier_final(void **state)
     assert_answer(path, "SELECT t.energy_mj || ' ' || speedup FROM trial_report JOIN trial t ON t.id = trial_id "
                         "WHERE trial_id = 2", "50.0 0.5");
     assert_ok(store_campaign_resume(s, campaign, &plain, e));
-    assert_answer(path, "SELECT t.energy_mj || ' ' || round(speedup, 3) || (cold_ms IS NULL) || (sustained_ms IS NULL) "
-                        "FROM trial_report JOIN trial t ON t.id = trial_id WHERE trial_id = 2", "70.0 0.66711");
+    assert_answer(path, "SELECT t.energy_mj || ' ' || speedup || coalesce(t.final_rank, ' none') FROM trial_report "
+                        "JOIN trial t ON t.id = trial_id WHERE trial_id = 2",
+                  "70.0 0.5 none");     /* nothing that was measured is lost yet */
+    assert_ok(store_together_begin(s, e));
+    assert_ok(store_final_forget(s, campaign, e));
+    struct err full;
+    assert_int_equal(store_together_end(s, err_set(&full, LATHE_STORE, "a disk is full"), &full), LATHE_STORE);
+    assert_answer(path, "SELECT count(*) FROM trial_report WHERE cold_ms IS NOT NULL AND campaign_id = 1", "2");
+    assert_ok(store_together_begin(s, e));
+    assert_ok(store_final_forget(s, campaign, e));
+    assert_ok(store_together_end(s, LATHE_OK, e));
+    assert_answer(path, "SELECT round(speedup, 3) || (cold_ms IS NULL) || (sustained_ms IS NULL) FROM trial_report "
+                        "WHERE trial_id = 2", "0.66711");
     assert_answer(path, "SELECT count(*) FROM trial_report WHERE cold_ms IS NOT NULL AND campaign_id = 1", "0");
     assert_answer(path, "SELECT count(*) FROM measurement", "5"); /* those of the trials, and of the other campaign */
     assert_answer(path, "SELECT count(*) FROM sample WHERE measurement_id NOT IN (SELECT id FROM measurement)", "0");
@@ -201,7 +212,7 @@ static char *best_ids(const char *path, int64_t campaign, int top)
     for (size_t i = 0; i < json_array_size(list); i++)
         sb_addf(&b, "%lld ", (long long)json_integer_value(json_object_get(json_array_get(list, i), "id")));
     json_decref(list);
-    assert_ok(query_earlier(q, &(struct query_earlier){(const char *[]){"tile"}, 1, 9, top, false}, &list, e));
+    assert_ok(query_earlier(q, &(struct query_earlier){(const char *[]){"tile"}, 1, 9, top, false, 0}, &list, e));
     sb_addf(&b, "%d ", (int)json_array_size(list));
     json_decref(list);
     assert_ok(query_campaign_summary(q, campaign, &list, e));
