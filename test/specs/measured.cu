@@ -20,7 +20,8 @@ extern "C" __global__ void measured(const float *x, float *y, int n)
     if (threadIdx.x == 0) {
         if (!loads) loads = count_loads();
         if (LATHE_ID == 1 && loads >= 3) __builtin_trap();
-        usleep(1000 + 2000 * LATHE_ID);
+        const unsigned milliseconds[] = {2, 3, 5, 8, 13, 21, 34};   /* far apart, so that a busy machine sorts them too */
+        usleep(1000 * milliseconds[LATHE_ID]);
     }
     __syncthreads();
     const bool wrong = LATHE_ID == 0 && loads >= 3;
