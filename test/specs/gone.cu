@@ -11,7 +11,8 @@ extern "C" __global__ void gone(const float *x, float *y, int n)
             usleep(1500000);
             if (system("rm -f \"$LATHE_CACHE\"/*.image")) __builtin_trap();
         }
-        usleep(1000 + 2000 * LATHE_ID);
+        const unsigned milliseconds[] = {2, 5, 11, 23};     /* far apart, so that a busy machine sorts them too */
+        usleep(1000 * milliseconds[LATHE_ID]);
     }
     if (threadIdx.x < n) y[threadIdx.x] = 2.0f * x[threadIdx.x];
 }
