@@ -54,8 +54,9 @@ static void disconnect(struct query *q)
 
 static status connect_file(struct query *q, const char *path, bool immutable, struct err *e)
 {
-    int version;
+    int version = 0;
     q->immutable = immutable;
+    q->version = 0;
     status st = sql_open(&q->sql, path, SQLITE_OPEN_READONLY, immutable, query_busy_seconds, e);
     if (st)
         return st;
@@ -64,7 +65,7 @@ static status connect_file(struct query *q, const char *path, bool immutable, st
     st = sql_exec(&q->sql, "PRAGMA query_only = ON", "opening the database", e);
     if (!st)
         st = sql_identify(&q->sql, &version, e);
-    q->version = st ? 0 : version;
+    q->version = version;
     if (!st && version < 1)
         st = err_set(e, LATHE_STORE,
                      "%s: nothing of lathe's is in it yet (schema %d, this lathe reads %d): run `lathe tune` "
@@ -100,6 +101,15 @@ status query_open(const char *path, struct query **out, struct err *e)
     }
     *out = q;
     return LATHE_OK;
+}
+
+bool query_is_newer(const char *path)
+{
+    struct query *q = mem_zalloc(1, sizeof *q);
+    struct err ignored;
+    bool newer = stat(path, &q->seen) == 0 && connect_at_best(q, path, &ignored) && q->version > SCHEMA_VERSION;
+    query_close(q);
+    return newer;
 }
 
 void query_close(struct query *q)

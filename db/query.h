@@ -13,6 +13,8 @@ struct query;
 
 /* LATHE_STORE as store_open, and when the file is absent (says to run `lathe tune` first). */
 status query_open(const char *path, struct query **out, struct err *e);
+/* Whether that failed since a newer lathe wrote the file. */
+bool query_is_newer(const char *path);
 void query_close(struct query *q);
 
 /* OWN: the objective of the campaign, if the filter names one; else time. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +120,7 @@ status sql_identify(const struct sql *c, int *version, struct err *e)
     }
     if (found > SCHEMA_VERSION) {
         char writer[200];
+        *version = found < INT_MAX ? (int)found : INT_MAX;
         last_writer(c, writer, sizeof writer);
         return err_set(e, LATHE_STORE,
                        "%s: written by a newer lathe (%s; schema %" PRId64 ", this lathe knows %d), left as it is: use "

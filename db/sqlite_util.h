@@ -64,7 +64,7 @@ status sql_open(struct sql *c, const char *path, int flags, bool immutable, doub
 void sql_close(struct sql *c);          /* of a zeroed struct: nothing */
 
 /* Whose file it is, in one read: LATHE_STORE if not SQLite, another program's, of a newer schema, or damaged. *version
- * is 0 for an empty file. */
+ * is 0 for an empty file; of a newer schema it is that. */
 status sql_identify(const struct sql *c, int *version, struct err *e);
 
 /* The message for the connection's last error. doing: "recording trial 7". Returns e->code. */

@@ -60,12 +60,16 @@ static lathe_result read_database(const char *path, const char *problem, char **
     struct err e = {0};
     struct query *q = NULL;
     status s = query_open(path, &q, &e);
-    if (!s)
+    bool opened = !s;
+    if (opened)
         s = query_bundle(q, problem, data, len, &e);
     query_close(q);
     if (!s)
         return LATHE_SUCCESS;
-    return lib_fail(s == LATHE_NOTHING ? LATHE_ERROR_NOT_FOUND : LATHE_ERROR_FORMAT, "%s", e.text); /* say the path */
+    lathe_result r = s == LATHE_NOTHING ? LATHE_ERROR_NOT_FOUND : LATHE_ERROR_FORMAT;
+    if (!opened && query_is_newer(path))
+        r = LATHE_ERROR_VERSION;
+    return lib_fail(r, "%s", e.text);           /* says the path */
 }
 
 lathe_result lathe_open(const char *path, const char *problem, lathe **out)

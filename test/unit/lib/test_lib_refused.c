@@ -134,6 +134,10 @@ static void test_database(void **state)
     good(lathe_open(db, "linear", &l));
     lathe_close(l);
     store_close(store);
+    FILE *newer = fopen(db, "r+b");             /* PRAGMA user_version, where SQLite's files have it */
+    assert_non_null(newer);
+    assert_int_equal(fseek(newer, 63, SEEK_SET) | (fputc(99, newer) != 99) | fclose(newer), 0);
+    bad(lathe_open(db, "linear", &l), LATHE_ERROR_VERSION, "written by a newer lathe");
     char *wrong = path_join(program_dir, "wrong.db");
     if (file_write_atomic(wrong, "SQLite format 3", 16, &e))
         fail_msg("%s", e.text);
