@@ -19,7 +19,7 @@ void mem_free(void *p);
 void mem_on_failure(void (*handler)(size_t bytes));
 void mem_fail_after(long n);                        /* n < 0: never */
 
-/* Appends room for one element to a growable array: `*(T *)MEM_PUSH(&v, &n, &cap) = x` through this macro. */
+/* Makes room for one more element in a growable array: `MEM_GROW(v, n, cap); v[n++] = x;`. */
 #define MEM_GROW(vec, count, cap)                                                                                      \
     do {                                                                                                               \
         if ((count) >= (cap)) {                                                                                        \

@@ -247,7 +247,7 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct compare_args *args = p;
     struct comparing c = {.folder = args->output, .cli = cli};
-    const char *db = args->db && strcmp(args->db, "none") ? args->db : NULL;
+    const char *db = args->db && select_stores(args->db) ? args->db : NULL;
     double cutoff;
     bool campaigns;
     status s = report_one_form("compare", args->json, args->csv, e);

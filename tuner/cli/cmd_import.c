@@ -156,7 +156,7 @@ static status import_run(const struct cli *cli, void *p, struct err *e)
                                     "`lathe help import` says what it may be");
     if (s == LATHE_OK)
         s = report_one_form("import", args->json, args->csv, e);
-    if (s == LATHE_OK && !strcmp(args->db, "none"))
+    if (s == LATHE_OK && !select_stores(args->db))
         s = err_set(e, LATHE_USAGE, "import: --db none: what is imported is stored\n"
                                     "give a database's file (./none: one of that name), or leave --db out");
     if (s == LATHE_OK)

@@ -5,7 +5,6 @@
 #include "cli/output/report.h"
 #include "replay/recording.h"
 #include "score/score.h"
-#include <math.h>
 #include <string.h>
 
 struct recording_args {
@@ -35,11 +34,6 @@ enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs };
 
 static const int evaluations[] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 400};
 enum { EVALUATIONS = sizeof evaluations / sizeof *evaluations };
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
 
 static json_t *params_json(const struct recording *r)
 {
@@ -76,7 +70,7 @@ static json_t *recording_json(const struct recording *r, const struct recording_
     for (int i = 0; s->valid && i < EVALUATIONS; i++) {
         char key[16];
         snprintf(key, sizeof key, "%d", evaluations[i]);
-        json_object_set_new(after, key, number(score_baseline(s->sorted, s->valid, (uint64_t)evaluations[i])));
+        json_object_set_new(after, key, out_number(score_baseline(s->sorted, s->valid, (uint64_t)evaluations[i])));
     }
     struct strbuf b = {0};
     recording_notes(r, &b);
@@ -86,10 +80,10 @@ static json_t *recording_json(const struct recording *r, const struct recording_
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "path",
                      r->path, "format", r->format, "kernel", r->kernel, "device", r->device, "size", r->size,
                      "parameters", params_json(r), "configurations", (json_int_t)s->configs, "valid",
-                     (json_int_t)s->valid, "outcomes", outcomes_json(r), "best_ms", number(s->best), "median_ms",
-                     number(s->median), "mean_cost", number(s->mean_cost), "median_cost", number(s->median_cost),
-                     "evaluations_to", to, "random_search_ms", after, "samples", (json_int_t)r->nsamples, "notes",
-                     notes);
+                     (json_int_t)s->valid, "outcomes", outcomes_json(r), "best_ms", out_number(s->best), "median_ms",
+                     out_number(s->median), "mean_cost", out_number(s->mean_cost), "median_cost",
+                     out_number(s->median_cost), "evaluations_to", to, "random_search_ms", after, "samples",
+                     (json_int_t)r->nsamples, "notes", notes);
 }
 
 static void recording_text(const struct recording *r, const struct recording_summary *s, struct strbuf *b)

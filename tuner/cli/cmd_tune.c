@@ -11,11 +11,6 @@
 #include "cli/tune/tune_run.h"
 #include <string.h>
 
-static bool is_stored(const struct tune_args *args)
-{
-    return strcmp(args->db, "none") != 0;
-}
-
 static struct campaign_request make_request(const struct cli *cli, const struct tune_args *args, struct problem *p,
                                             enum inputs inputs, const struct replay_input *replay)
 {
@@ -41,7 +36,7 @@ static struct campaign_request make_request(const struct cli *cli, const struct 
         .spec = replay ? NULL : p->path,
         .settings = args->spec.settings.items,
         .nsettings = args->spec.settings.count,
-        .db = is_stored(args) ? args->db : NULL,
+        .db = select_stores(args->db) ? args->db : NULL,
         .compile_workers = (int)args->workers,
         .compile_seconds = args->compile_seconds,
         .compile_memory = args->compile_memory << 20,
@@ -79,7 +74,7 @@ static status tune_replay(const struct cli *cli, const struct tune_args *args, e
         return s;
     struct campaign_request request = make_request(cli, args, in.problem, inputs, &in);
     s = tune_run_campaign(args, &request, NULL, &summary, e);
-    if (is_stored(args)) {
+    if (select_stores(args->db)) {
         s = tune_conclude(args, false, s, &summary, e);
     } else if (s == LATHE_OK || s == LATHE_NOTHING) {
         struct err failure = {0};
@@ -117,7 +112,7 @@ static status tune_resume(const struct cli *cli, const struct tune_args *args, s
     const char *not = not_with_resume(args);
     if (not)
         return err_set(e, LATHE_USAGE, "%s: a campaign that is resumed goes on with what it was begun with", not);
-    if (!is_stored(args))
+    if (!select_stores(args->db))
         return err_set(e, LATHE_USAGE, "--resume: in which database is it?");
     struct resume_changes changes = {.trials = args->trials,
                                      .seconds = args->seconds,
@@ -180,7 +175,7 @@ static status tune_devices(const struct cli *cli, const struct tune_args *args, 
     struct problem *problem;
     if (!args->spec.name)
         return spec_missing(e);
-    if (!is_stored(args))
+    if (!select_stores(args->db))
         return err_set(e, LATHE_USAGE, "--db none: what a device measures is stored; only a replay can do without");
     status s = load_problem(cli, args, &inputs, &problem, e);
     if (s != LATHE_OK)

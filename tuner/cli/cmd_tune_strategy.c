@@ -64,11 +64,6 @@ struct tuning {
     double best;                /* score so far; NaN */
 };
 
-static bool is_stored(const struct tune_strategy_args *args)
-{
-    return strcmp(args->db, "none") != 0;
-}
-
 /* What a score depends on, so that campaigns on other spaces are told apart. */
 static status make_problem(struct tuning *t, struct err *e)
 {
@@ -204,7 +199,7 @@ static status report(const struct tuning *t, const struct function_summary *summ
     struct contest again = {0}, test = {0};
     struct contest_result again_result = {0}, test_result = {0};
     struct options_report r = {.strategy = t->args->name,
-                               .db = is_stored(t->args) ? t->args->db : NULL,
+                               .db = select_stores(t->args->db) ? t->args->db : NULL,
                                .campaign = (long long)summary->id,
                                .spaces = t->spaces,
                                .nspaces = t->args->spaces.count,
@@ -263,7 +258,7 @@ static status search(const struct cli *cli, struct tuning *t, struct function_su
                                   .trials = args->trials,
                                   .seconds = args->seconds,
                                   .seed = (uint64_t)args->seed,
-                                  .db = is_stored(args) ? args->db : NULL,
+                                  .db = select_stores(args->db) ? args->db : NULL,
                                   .version = cli->version,
                                   .command_line = cli->command_line,
                                   .note = "times are 1 - score: nothing was measured",

@@ -76,11 +76,6 @@ static void on_note(void *ctx, const char *text)
 
 static const char DELAYED[] = ", warps delayed";
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static void on_result(void *ctx, const struct verification_result *r)
 {
     struct verified *v = ctx;
@@ -101,10 +96,10 @@ static void on_result(void *ctx, const struct verification_result *r)
                                     "configuration", r->configuration, "text", r->config, "outcome",
                                     outcome_name(r->result->outcome), "reason", out_string(r->result->reason),
                                     "measure", inputs_plain(r->inputs) ? "frobenius" : "scaled", "error",
-                                    number(r->error), "sgemm_error", number(r->sgemm_error), "limit",
-                                    number(r->limit), "max_abs", number(q->done ? q->max_abs : NAN), "mismatches",
-                                    (json_int_t)q->mismatches, "elements", (json_int_t)q->elements, "deterministic",
-                                    (int)q->deterministic));
+                                    out_number(r->error), "sgemm_error", out_number(r->sgemm_error), "limit",
+                                    out_number(r->limit), "max_abs", out_number(q->done ? q->max_abs : NAN),
+                                    "mismatches", (json_int_t)q->mismatches, "elements", (json_int_t)q->elements,
+                                    "deterministic", (int)q->deterministic));
     if (!v->quiet && r->result->outcome != OUTCOME_ok)
         note_line("%s%s: %s %s: %s", inputs_name(r->inputs), r->delayed ? DELAYED : "", v->kernel, r->config,
                   outcome_name(r->result->outcome));

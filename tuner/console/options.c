@@ -22,6 +22,14 @@ static void *field(void *args, const struct option_row *r)
     return (char *)args + r->offset;
 }
 
+void text_list_free(struct text_list *l)
+{
+    for (int i = 0; i < l->count; i++)
+        mem_free(l->items[i]);
+    mem_free(l->items);
+    *l = (struct text_list){0};
+}
+
 static void list_add(struct text_list *l, const char *s, size_t len)
 {
     MEM_GROW(l->items, l->count, l->cap);
@@ -254,14 +262,8 @@ status options_parse(const char *command, const struct option_row *rows, int arg
 
 void options_free(const struct option_row *rows, void *args)
 {
-    for (const struct option_row *r = rows; r->name; r++) {
-        if (r->kind != OPTION_TEXTS && r->kind != OPTION_LIST && r->kind != OPTION_REST && r->kind != OPTION_SIZES &&
-            r->kind != OPTION_PAIRS)
-            continue;
-        struct text_list *l = field(args, r);
-        for (int i = 0; i < l->count; i++)
-            mem_free(l->items[i]);
-        mem_free(l->items);
-        *l = (struct text_list){0};
-    }
+    for (const struct option_row *r = rows; r->name; r++)
+        if (r->kind == OPTION_TEXTS || r->kind == OPTION_LIST || r->kind == OPTION_REST || r->kind == OPTION_SIZES ||
+            r->kind == OPTION_PAIRS)
+            text_list_free(field(args, r));
 }

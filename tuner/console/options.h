@@ -16,6 +16,7 @@ struct text_list { /* owns its items */
     char **items;
     int count, cap;
 };
+void text_list_free(struct text_list *l);
 
 enum option_kind {              /* what the field at `offset` is */
                    OPTION_FLAG, /* bool */

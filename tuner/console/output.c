@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "console/table.h"
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,11 @@ json_t *out_string(const char *text)
     j = json_string(clean);
     mem_free(clean);
     return j;
+}
+
+json_t *out_number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
 }
 
 void json_line(struct strbuf *b, const json_t *j)

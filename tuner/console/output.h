@@ -20,6 +20,7 @@ status out_json(const json_t *j, struct err *e);    /* indented, with a newline 
 status json_pretty(struct strbuf *b, const json_t *j, struct err *e);
 /* JSON must be UTF-8, and a name, a compiler's words or what was cut off may not be: bytes that are none are U+FFFD. */
 json_t *out_string(const char *text);
+json_t *out_number(double v);       /* null where it is not finite */
 /* One line, no blanks to spare; appended. */
 void json_line(struct strbuf *b, const json_t *j);
 bool out_reader_gone(void); /* stdout's reader has closed its end: stop making output */

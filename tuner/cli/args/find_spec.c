@@ -83,14 +83,6 @@ static void add_directory(struct text_list *l, char *path)
     l->items[l->count++] = path;
 }
 
-void text_list_free(struct text_list *l)
-{
-    for (int i = 0; i < l->count; i++)
-        mem_free(l->items[i]);
-    mem_free(l->items);
-    *l = (struct text_list){0};
-}
-
 void spec_directories(const char *self, struct text_list *out)
 {
     const char *set = getenv("LATHE_KERNELS");

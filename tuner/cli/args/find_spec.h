@@ -22,7 +22,6 @@ void spec_place_free(struct spec_place *place);
  * by their value. */
 void spec_directories(const char *self, struct text_list *out);
 void spec_names(const char *directory, struct text_list *out);
-void text_list_free(struct text_list *l);
 
 /* A specification on a command line, with what the commands that run or count its kernels take besides. */
 struct spec_args {

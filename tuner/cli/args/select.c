@@ -159,6 +159,8 @@ status selection_nothing(const struct selection *s, struct query *q, struct err 
     return st;
 }
 
+bool select_stores(const char *db) { return strcmp(db, "none") != 0; }
+
 void select_db_option(struct strbuf *b, const char *db)
 {
     if (!strcmp(db, DEFAULT_DB))

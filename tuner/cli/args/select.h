@@ -44,6 +44,8 @@ status selection_filter(const struct selection *s, struct query_filter *out, str
  * was recorded elsewhere: how to see it). */
 status selection_nothing(const struct selection *s, struct query *q, struct err *e);
 
+/* False: --db none, where nothing is to be stored. */
+bool select_stores(const char *db);
 /* " --db x.db" where a suggested command needs it. */
 void select_db_option(struct strbuf *b, const char *db);
 

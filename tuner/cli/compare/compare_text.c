@@ -2,6 +2,7 @@
 #include "cli/compare/compare_view.h"
 
 #include "base/mem.h"
+#include "console/output.h"
 #include "console/spark.h"
 #include <math.h>
 #include <stdlib.h>
@@ -145,11 +146,6 @@ void comparison_text(const struct comparison *c, bool bars, bool utf8, struct st
 
 /* JSON -----------------------------------------------------------------------------------------------------------*/
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *spaces_json(const struct comparison *c)
 {
     json_t *spaces = json_array();
@@ -159,10 +155,11 @@ static json_t *spaces_json(const struct comparison *c)
             spaces,
             json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "space", s->name, "recording",
                       s->recording->path, "configurations", (json_int_t)s->summary.configs, "valid",
-                      (json_int_t)s->summary.valid, "best_ms", number(s->summary.best), "median_ms",
-                      number(s->summary.median), "mean_cost", number(s->summary.mean_cost), "median_cost",
-                      number(s->summary.median_cost), "first_evaluation", (json_int_t)s->score.first, "last_evaluation",
-                      (json_int_t)s->score.last, "from_s", number(s->score.from), "to_s", number(s->score.to)));
+                      (json_int_t)s->summary.valid, "best_ms", out_number(s->summary.best), "median_ms",
+                      out_number(s->summary.median), "mean_cost", out_number(s->summary.mean_cost), "median_cost",
+                      out_number(s->summary.median_cost), "first_evaluation", (json_int_t)s->score.first,
+                      "last_evaluation", (json_int_t)s->score.last, "from_s", out_number(s->score.from), "to_s",
+                      out_number(s->score.to)));
     }
     return spaces;
 }
@@ -174,15 +171,16 @@ static json_t *standing_json(const struct comparison *c, int strategy)
     for (int i = 0; i < c->contest->nspaces; i++) {
         const struct contest_mark *m = &s->marks[i];
         json_array_append_new(marks, json_pack("{s:s, s:i, s:o, s:o, s:o}", "space", c->contest->spaces[i].name, "runs",
-                                               m->runs, "score", number(m->score), "by_evaluations",
-                                               number(m->by_evaluations), "evaluations",
-                                               m->runs ? number(m->evaluations) : json_null()));
+                                               m->runs, "score", out_number(m->score), "by_evaluations",
+                                               out_number(m->by_evaluations), "evaluations",
+                                               m->runs ? out_number(m->evaluations) : json_null()));
     }
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "strategy",
-                     c->contest->strategies[strategy].label, "score", number(s->summary.mean), "error",
-                     number(s->summary.deviation), "low", number(s->summary.low), "high", number(s->summary.high),
-                     "by_evaluations", number(s->by_evaluations), "own_ms", number(per_evaluation(s)),
-                     "evaluations_per_second", number(per_second(s)), "spaces", marks);
+                     c->contest->strategies[strategy].label, "score", out_number(s->summary.mean), "error",
+                     out_number(s->summary.deviation), "low", out_number(s->summary.low), "high",
+                     out_number(s->summary.high), "by_evaluations", out_number(s->by_evaluations), "own_ms",
+                     out_number(per_evaluation(s)), "evaluations_per_second", out_number(per_second(s)), "spaces",
+                     marks);
 }
 
 json_t *comparison_json(const struct comparison *c)
@@ -195,8 +193,8 @@ json_t *comparison_json(const struct comparison *c)
         const struct contest_pair *p = &c->result->pairs[i];
         json_array_append_new(pairs,
                               json_pack("{s:s, s:s, s:o, s:o, s:o}", "a", c->contest->strategies[p->a].label, "b",
-                                        c->contest->strategies[p->b].label, "difference", number(p->difference), "p",
-                                        number(p->p), "adjusted_p", number(p->adjusted)));
+                                        c->contest->strategies[p->b].label, "difference", out_number(p->difference),
+                                        "p", out_number(p->p), "adjusted_p", out_number(p->adjusted)));
     }
     mem_free(order);
     return json_pack("{s:f, s:i, s:I, s:b, s:o, s:o, s:o}", "cutoff", c->cutoff, "seeds", c->contest->seeds,

@@ -160,17 +160,13 @@ void options_report_text(const struct options_report *r, struct strbuf *b)
 
 /* JSON -----------------------------------------------------------------------------------------------------------*/
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *trial_json(const struct options_report *r, const struct options_trial *t)
 {
     json_t *scores = json_object();
     for (int s = 0; s < r->nspaces; s++)
-        json_object_set_new(scores, r->spaces[s].name, number(t->scores[s]));
-    return json_pack("{s:o, s:o, s:o}", "options", out_string(t->text), "score", number(t->score), "spaces", scores);
+        json_object_set_new(scores, r->spaces[s].name, out_number(t->scores[s]));
+    return json_pack("{s:o, s:o, s:o}", "options", out_string(t->text), "score", out_number(t->score), "spaces",
+                     scores);
 }
 
 static json_t *row_json(const struct options_report *r, json_t *place, const struct options_trial *t)
@@ -202,13 +198,14 @@ static json_t *contest_json(const struct contest *c, const struct contest_result
         const struct contest_standing *x = &result->standings[k];
         json_t *scores = json_object();
         for (int s = 0; s < c->nspaces; s++)
-            json_object_set_new(scores, c->spaces[s].name, number(x->marks[s].score));
+            json_object_set_new(scores, c->spaces[s].name, out_number(x->marks[s].score));
         json_array_append_new(strategies, json_pack("{s:s, s:o, s:o, s:o, s:o}", "options", c->strategies[k].label,
-                                                    "score", number(x->summary.mean), "low", number(x->summary.low),
-                                                    "high", number(x->summary.high), "spaces", scores));
+                                                    "score", out_number(x->summary.mean), "low",
+                                                    out_number(x->summary.low), "high", out_number(x->summary.high),
+                                                    "spaces", scores));
     }
     return json_pack("{s:o, s:o}", "strategies", strategies, "p",
-                     result->npairs ? number(result->pairs[0].p) : json_null());
+                     result->npairs ? out_number(result->pairs[0].p) : json_null());
 }
 
 static json_t *held_out_json(const struct options_report *r)
@@ -218,8 +215,8 @@ static json_t *held_out_json(const struct options_report *r)
         const struct options_trial *best = options_best(r, s);
         if (best)
             json_array_append_new(folds, json_pack("{s:s, s:o, s:o, s:o}", "space", r->spaces[s].name, "options",
-                                                   out_string(best->text), "score", number(best->scores[s]),
-                                                   "default", number(r->initial->scores[s])));
+                                                   out_string(best->text), "score", out_number(best->scores[s]),
+                                                   "default", out_number(r->initial->scores[s])));
     }
     return folds;
 }

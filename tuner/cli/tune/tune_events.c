@@ -1,13 +1,6 @@
 /* tune_events.c: see tune_events.h. A line is written whole, and when it happens: who reads them is up to date. */
 #include "cli/tune/tune_events.h"
 #include "console/output.h"
-#include <math.h>
-#include <string.h>
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
 
 static status write_line(const json_t *j, struct err *e)
 {
@@ -32,7 +25,7 @@ static json_t *line(const char *event, const struct campaign_event *ev)
     json_t *j = json_object();
     set(j, "event", json_string(event));
     set(j, "campaign", id_or_null(ev->campaign));
-    set(j, "seconds", number(ev->progress->seconds));
+    set(j, "seconds", out_number(ev->progress->seconds));
     return j;
 }
 
@@ -69,8 +62,8 @@ static void set_result(json_t *j, const struct campaign_event *ev)
     set(j, "role", json_string(ev->kind == CAMPAIGN_BASELINE ? "baseline" : "candidate"));
     set(j, "outcome", json_string(outcome_name(r->outcome)));
     set(j, "reason", out_string(r->reason));
-    set(j, "time_ms", timed ? number(r->time_ms) : json_null());
-    set(j, "error", r->verification.done ? number(r->verification.frobenius) : json_null());
+    set(j, "time_ms", timed ? out_number(r->time_ms) : json_null());
+    set(j, "error", r->verification.done ? out_number(r->verification.frobenius) : json_null());
     set(j, "ran_on", ev->text ? out_string(ev->text) : json_null());
     set(j, "recorded", json_boolean(ev->recorded));
 }
@@ -94,7 +87,7 @@ static json_t *make(const struct tune_events *t, const struct campaign_event *ev
     case CAMPAIGN_COMPILED:
         j = line("trial_compiled", ev);
         set_trial(j, ev);
-        set(j, "compile_seconds", number(ev->result->stage.compile));
+        set(j, "compile_seconds", out_number(ev->result->stage.compile));
         set(j, "cached", json_boolean(ev->result->stage.compile_cached));
         return j;
     case CAMPAIGN_BASELINE:
@@ -106,8 +99,8 @@ static json_t *make(const struct tune_events *t, const struct campaign_event *ev
     case CAMPAIGN_INCUMBENT:
         j = line("incumbent", ev);
         set_trial(j, ev);
-        set(j, "time_ms", number(ev->progress->best_ms));
-        set(j, "baseline_ms", number(ev->progress->baseline_ms));
+        set(j, "time_ms", out_number(ev->progress->best_ms));
+        set(j, "baseline_ms", out_number(ev->progress->baseline_ms));
         return j;
     case CAMPAIGN_FINAL:
         j = line("final", ev);
@@ -115,8 +108,8 @@ static json_t *make(const struct tune_events *t, const struct campaign_event *ev
         set(j, "kernel", out_string(ev->kernel->name));
         set(j, "text", out_string(ev->config));
         set(j, "rank", ev->rank > 0 ? json_integer(ev->rank) : json_null());
-        set(j, "cold_ms", number(ev->cold_ms));
-        set(j, "sustained_ms", number(ev->sustained_ms));
+        set(j, "cold_ms", out_number(ev->cold_ms));
+        set(j, "sustained_ms", out_number(ev->sustained_ms));
         return j;
     case CAMPAIGN_TICK:
         break;

@@ -5,7 +5,6 @@
 #include "cli/output/report.h"
 #include "replay/replay.h"
 #include "search/spec/definition.h"
-#include <math.h>
 #include <string.h>
 
 static const char REPLAY[] = "replay:";
@@ -90,11 +89,6 @@ void replay_input_free(struct replay_input *in)
 
 /* --- the report --- */
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static status report_json(const struct replay_input *in, const struct campaign_progress *p, int64_t winner,
                           struct err *e)
 {
@@ -106,12 +100,12 @@ static status report_json(const struct replay_input *in, const struct campaign_p
         json_object_set_new(best, "number", json_integer(winner));
         json_object_set_new(best, "kernel", out_string(p->best_kernel));
         json_object_set_new(best, "text", out_string(p->best_config));
-        json_object_set_new(best, "time_ms", number(p->best_ms));
+        json_object_set_new(best, "time_ms", out_number(p->best_ms));
     }
     json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "recording", r->path, "format",
                           r->format, "problem", in->problem->name, "device", r->device, "recorded",
                           (json_int_t)r->nconfigs, "space", (json_int_t)p->space_size, "trials", (json_int_t)p->trials,
-                          "seconds", number(p->seconds), "outcomes", outcomes, "best", best);
+                          "seconds", out_number(p->seconds), "outcomes", outcomes, "best", best);
     status s = j ? tune_events_result(j, e) : err_set(e, LATHE_IO, "%s: a name in it is no UTF-8 text", r->path);
     json_decref(j);
     return s;
@@ -123,7 +117,7 @@ static status report_csv_best(const struct campaign_progress *p, int64_t winner,
     if (winner)
         json_array_append_new(rows, json_pack("{s:I, s:o, s:o, s:o}", "number", (json_int_t)winner, "kernel",
                                               out_string(p->best_kernel), "configuration",
-                                              out_string(p->best_config), "time_ms", number(p->best_ms)));
+                                              out_string(p->best_config), "time_ms", out_number(p->best_ms)));
     status s = report_csv_out(rows, e);
     json_decref(rows);
     return s;
