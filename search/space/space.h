@@ -40,6 +40,8 @@ struct space_draw {
  * found. */
 status space_open_sampled(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
                           struct space **out, struct space_draw *d, struct err *e);
+/* Of a space that was drawn: why, how many of its members stand for it and at what rate they were met, appended. */
+void space_draw_explain(struct strbuf *b, const struct space *s, const struct space_draw *d);
 void space_close(struct space *s);                  /* NULL is fine */
 
 const struct kernel *space_kernel(const struct space *s);

@@ -137,6 +137,12 @@ status space_open_sampled_limited(const struct problem *p, const struct kernel *
     return s ? err_set(e, s, "%.1200s\n%.600s", large.text, none.text) : LATHE_OK;
 }
 
+void space_draw_explain(struct strbuf *b, const struct space *s, const struct space_draw *d)
+{
+    sb_addf(b, "%s. %llu configurations drawn by rejection stand for it (%.3g %% of combinations are valid)", d->why,
+            (unsigned long long)space_size(s), 100 * d->valid / d->tried);
+}
+
 status space_open_sampled(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
                           struct space **out, struct space_draw *d, struct err *e)
 {

@@ -73,3 +73,23 @@ check() { "$LATHE_BIN" check twice.lua --target host "$@"; }
     spec 'one("broken", "wrong.cu"), one("mine", "twice.cu", { let = { { "q", "N / (BLOCK - 32)" } } })'
     fails 2 "kernel mine: let q: N / (BLOCK - 32): 1000 / (32 - 32): division by zero" check --quiet
 }
+
+@test "a space that is too large to build: check and verify draw from it, as tune does, and say so" {
+    spec 'one("mine", "twice.cu")'
+    sed -i 's/params = { { "BLOCK", { 32, 64 } } }/params = params/; 1i local params = { { "BLOCK", { 32 } } }\
+for i = 1, 3 do\
+  local values = {}\
+  for k = 1, 900 do values[k] = k * 0.731 * i end\
+  params[i + 1] = { "P" .. i, values }\
+end' twice.lua
+    sed -i 's/one("mine", "twice.cu")/one("mine", "twice.cu", { constraints = {\
+    "(P1 * 1.37 + P2 * 2.11 + P3 * P1 * 0.713 + P3 * P2 * 0.0171) % 1.0 < 0.9" } })/' twice.lua
+    split check --sample 2 --quiet
+    [ "$status" -eq 0 ]
+    grep -Eq '^mine +host +65[0-9]+ +2 +2 ' <<<"$out"
+    local why='kernel mine: the space is too large to build: *configurations drawn by rejection stand for it (90* %'
+    [[ "$out" == *"mine, host: "$why* ]]
+    split "$LATHE_BIN" verify twice.lua --device host --kernel mine --sample 2
+    [ "$status" -eq 0 ]
+    [[ "$errors" == *$why* ]]
+}

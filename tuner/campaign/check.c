@@ -112,8 +112,9 @@ static status check_kernel(struct checking *c, const struct kernel *k, struct er
     struct check_result result = {.kernel = k, .arch = c->target.arch};
     c->result = &result;
     struct space *space = NULL;
+    struct space_draw draw;
     status s = k->left_out ? err_set(e, LATHE_NOTHING, "%s", k->left_out)
-                           : space_open(c->request->problem, k, &c->target, &space, e);
+                           : space_open_sampled(c->request->problem, k, &c->target, c->request->seed, &space, &draw, e);
     struct strbuf why = {0};
     if (s == LATHE_NOTHING && (k->left_out || !kernel_runs_on(c->request->problem, k, &c->target, &why))) {
         snprintf(result.skipped, sizeof result.skipped, "%.390s", e->text);
@@ -123,6 +124,8 @@ static status check_kernel(struct checking *c, const struct kernel *k, struct er
         snprintf(result.first_failure, sizeof result.first_failure, "%.1500s", e->text);
         s = LATHE_OK;
     } else if (!s) {
+        if (draw.tried > 0) space_draw_explain(&why, space, &draw);
+        snprintf(result.drawn, sizeof result.drawn, "%s", sb_str(&why));
         s = check_space(c, space, e);
         space_close(space);
     }

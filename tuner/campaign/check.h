@@ -9,7 +9,8 @@
 struct check_result {
     const struct kernel *kernel;
     const char *arch;
-    uint64_t space_size;
+    uint64_t space_size;            /* where drawn says something, of those that stand for the space */
+    char drawn[1200];               /* why it is not whole, and how its members were drawn; "": it is */
     bool empty;                     /* the target can run the kernel, and no configuration is valid */
     int tried, compiled;
     double seconds;                 /* compiler's time, summed over what was not cached */

@@ -58,9 +58,12 @@ static status add_entrant(struct campaign *c, const struct kernel *k, struct err
     c->nentrants++;
     struct space_draw draw;
     status s = space_open_sampled(c->problem, k, &c->target, c->request->seed, &x->space, &draw, e);
-    if (!s && draw.tried > 0)
-        campaign_note(c, "%s. %llu configurations drawn by rejection stand for it (%.3g %% of combinations are valid)",
-                      draw.why, (unsigned long long)space_size(x->space), 100 * draw.valid / draw.tried);
+    if (!s && draw.tried > 0) {
+        struct strbuf drawn = {0};
+        space_draw_explain(&drawn, x->space, &draw);
+        campaign_note(c, "%s", sb_str(&drawn));
+        sb_free(&drawn);
+    }
     if (s == LATHE_NOTHING && !must) {
         campaign_note(c, "kernel %s is left out: %s", k->name, e->text);
         mem_free(c->entrants[--c->nentrants].source);

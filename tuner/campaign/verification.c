@@ -69,8 +69,15 @@ static status add_sample(struct verifying *v, struct err *e)
 {
     const struct kernel *k = v->k;
     struct space *space;
-    status s = space_open(v->c->problem, k, &v->c->target, &space, e);
+    struct space_draw draw;
+    status s = space_open_sampled(v->c->problem, k, &v->c->target, v->request->seed, &space, &draw, e);
     if (s) return s;
+    if (draw.tried > 0) {
+        struct strbuf drawn = {0};
+        space_draw_explain(&drawn, space, &draw);
+        campaign_note(v->c, "%s", sb_str(&drawn));
+        sb_free(&drawn);
+    }
     uint64_t size = space_size(space), sample = (uint64_t)v->request->sample;
     bool whole = size <= sample;
     config_choice *choice = mem_zalloc((size_t)k->nparams + 1, sizeof *choice);

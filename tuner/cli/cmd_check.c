@@ -84,6 +84,8 @@ static void print_text(const struct checked *c, struct strbuf *b)
     table_free(t);
     for (int i = 0; i < c->count; i++) {
         const struct check_result *r = &c->results[i];
+        if (*r->drawn)
+            sb_addf(b, "\n%s, %s: %s\n", r->kernel->name, r->arch, r->drawn);
         if (*r->skipped || *r->first_failure)
             sb_addf(b, "\n%s, %s: %s\n", r->kernel->name, r->arch, *r->skipped ? r->skipped : r->first_failure);
     }
@@ -94,10 +96,11 @@ static status print_rows(const struct checked *c, bool csv, struct err *e)
     json_t *all = json_array();
     for (int i = 0; i < c->count; i++) {
         const struct check_result *r = &c->results[i];
-        json_array_append_new(all, json_pack("{s:s, s:s, s:I, s:i, s:i, s:f, s:o, s:o}", "kernel", r->kernel->name,
-                                             "target", r->arch, "valid", (json_int_t)r->space_size, "tried", r->tried,
-                                             "compiled", r->compiled, "seconds", r->seconds, "failure",
-                                             out_string(r->first_failure), "skipped", out_string(r->skipped)));
+        json_array_append_new(
+            all, json_pack("{s:s, s:s, s:I, s:i, s:i, s:f, s:o, s:o, s:o}", "kernel", r->kernel->name, "target",
+                           r->arch, "valid", (json_int_t)r->space_size, "tried", r->tried, "compiled", r->compiled,
+                           "seconds", r->seconds, "failure", out_string(r->first_failure), "skipped",
+                           out_string(r->skipped), "drawn", out_string(r->drawn)));
     }
     status s = csv ? report_csv_out(all, e) : out_json(all, e);
     json_decref(all);
