@@ -41,6 +41,15 @@ counter() {
     head -3 best | grep -q "energy mJ"
     lathe show 1 --db e.db --json >shown.json
     [ "$(json shown.json "j ->> '$.trials[0].objective'")" = energy ]
+    # a report says so, since its charts are of times
+    lathe report 1 --db e.db --json >report.json
+    [ "$(json report.json "j ->> '$.campaigns[0].objective'")" = energy ]
+    [ "$(json report.json "j ->> '$.campaigns[0].winner.trial'")" = \
+        "$(sqlite3 e.db "SELECT id FROM trial WHERE final_rank = 1")" ]
+    python3 -c "import sys; sys.path.insert(0, '$TREE/test/browser'); import chromium; sys.exit(not chromium.find())" ||
+        return 0
+    lathe report 1 --db e.db -o report.html || return 0     # built without the chart library
+    python3 "$TREE/test/browser/check_report.py" summary report.html ", for the least energy"
 }
 
 @test "tune --objective energy: resumed, the strategy is told the energies that were recorded" {

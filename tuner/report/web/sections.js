@@ -29,6 +29,9 @@ function progress(c) {
       'p',
       { class: 'note' },
       'Times are those of the campaign’s ordinary samples. ' +
+        (c.raw.objective === 'energy'
+          ? 'The campaign looked for the least energy, so its winner need not be the fastest. '
+          : '') +
         (beyond ? plural(beyond, 'slower trial') + ' above the edge. ' : '') +
         (left.length ? 'Not drawn, since not verified: ' + left.join(', ') + '.' : '')
     ),

@@ -110,6 +110,7 @@ function summary(c) {
         c.raw.strategy +
         ', seed ' +
         c.raw.seed +
+        (c.raw.objective === 'energy' ? ', for the least energy' : '') +
         ' · ' +
         live +
         ' · ' +
