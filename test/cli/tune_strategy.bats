@@ -118,3 +118,23 @@ setup() {
         FROM trial), (SELECT sum(outcome = 'skipped') <= 1 FROM trial)
         FROM campaign")" = "interrupted|1|1" ]
 }
+
+@test "an end before a combination was tried is told as that, and not as a failure of all" {
+    fails 1 "1e-06 s were over before a first combination of options was tried" lathe tune-strategy walk.lua \
+        --spaces "$PNPOLY" --seconds 0.000001 --seeds 1 --db none -q
+    sed 's/back = boolean/slow = boolean { false }, &/; s/local n = space:size()/if opt.slow then for i = 1, 3e7 do end end &/' \
+        walk.lua >slow.lua
+    interrupted() { # WHEN MESSAGE OPTION...
+        env --default-signal=INT "$LATHE_BIN" tune-strategy slow.lua --spaces "$PNPOLY" --seeds 200 --values slow=true \
+            --strategy exhaustive --db none "${@:3}" >text 2>errors &
+        local pid=$! code=0
+        until_true 30 grep -q "^$1 " errors
+        kill -INT $pid
+        wait $pid || code=$?
+        [ "$code" -eq 130 ]
+        grep -q "^lathe: interrupted: $2" errors
+        [ ! -s text ]
+    }
+    interrupted default "no combination of options was tried to its end" --values mode=plain
+    interrupted 1/50 "every combination of options that was tried until then failed" --values mode=bad,plain
+}

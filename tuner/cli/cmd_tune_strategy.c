@@ -194,6 +194,19 @@ static void free_contest(struct contest *c, struct contest_result *result)
 
 /* The command ----------------------------------------------------------------------------------------------------*/
 
+static status no_best(const struct tuning *t, bool interrupted, struct err *e)
+{
+    if (interrupted)
+        return err_set(e, LATHE_INTERRUPTED, "interrupted: %s",
+                       t->ntrials ? "every combination of options that was tried until then failed"
+                                  : "no combination of options was tried to its end");
+    if (t->ntrials)
+        return err_set(e, LATHE_NOTHING, "every combination of options that was tried failed");
+    return err_set(e, LATHE_NOTHING,
+                   "%g s were over before a first combination of options was tried: give --seconds more, or --trials",
+                   t->args->seconds);
+}
+
 static status report(const struct tuning *t, const struct function_summary *summary, struct err *e)
 {
     struct contest again = {0}, test = {0};
@@ -209,8 +222,10 @@ static status report(const struct tuning *t, const struct function_summary *summ
                                .trials = t->trials,
                                .ntrials = t->ntrials};
     const struct options_trial *best = options_best(&r, -1);
-    status s = best ? LATHE_OK : err_set(e, LATHE_NOTHING, "every combination of options that was tried failed");
-    if (!s && !summary->interrupted) {
+    if (!best)
+        return no_best(t, summary->interrupted, e);
+    status s = LATHE_OK;
+    if (!summary->interrupted) {
         s = once_more(t, best->text, false, &again, &again_result, e);
         if (!s) {
             r.again = &again;
