@@ -53,3 +53,19 @@ END2
     fails 2 "add --selftest, or leave --device out" lathe doctor --device host
     fails 2 "no device 'gpu'" lathe doctor --selftest --device gpu
 }
+
+@test "a self-test that is interrupted says nothing of the device" {
+    mkdir tmp
+    TMPDIR="$PWD/tmp" env --default-signal=INT "$LATHE_BIN" doctor --selftest --device host --time-limit 60 --json \
+        >out 2>errors &
+    pid=$!
+    begun() { [ -n "$(sqlite3 tmp/lathe-selftest-*/selftest.db "SELECT 1 FROM trial LIMIT 1" 2>/dev/null)" ]; }
+    until_true 30 begun
+    kill -INT $pid
+    code=0
+    wait $pid || code=$?
+    [ "$code" -eq 130 ]
+    grep -q "^lathe: interrupted: the self-test did not come to its end" errors
+    [ ! -s out ]
+    [ -z "$(ls tmp)" ]
+}

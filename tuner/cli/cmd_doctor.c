@@ -203,6 +203,8 @@ static status selftest(const struct cli *cli, const struct doctor_args *args, st
     signals_catch(&before);
     status s = selftest_run(&t, e);
     signals_restore(&before);
+    if (s == LATHE_OK && seen.right != MEANT && signals_count())    /* what did not run tells nothing of the device */
+        s = err_set(e, LATHE_INTERRUPTED, "interrupted: the self-test did not come to its end");
     if (s == LATHE_OK && args->json) {
         json_t *j = json_pack("{s:O, s:b}", "selftest", seen.list, "right", (int)(seen.right == MEANT));
         s = out_json(j, e);
