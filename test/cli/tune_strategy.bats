@@ -87,6 +87,7 @@ setup() {
 }
 
 @test "wrong command lines" {
+    fails 2 "--test: $PNPOLY is among --spaces, too" lathe tune-strategy local --spaces "$MILO" "$PNPOLY" --test "$PNPOLY"
     fails 2 "--spaces is missing" lathe tune-strategy local
     fails 2 "NAME is missing" lathe tune-strategy --spaces "$PNPOLY"
     fails 2 "there is no strategy 'locl'" lathe tune-strategy locl --spaces "$PNPOLY"

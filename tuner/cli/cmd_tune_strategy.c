@@ -289,6 +289,18 @@ static status search(const struct cli *cli, struct tuning *t, struct function_su
     return s;
 }
 
+/* What options were chosen on says nothing of how good they are elsewhere. */
+static status check_tests(const struct tune_strategy_args *args, struct err *e)
+{
+    for (int i = 0; i < args->tests.count; i++)
+        for (int k = 0; k < args->spaces.count; k++)
+            if (!strcmp(args->tests.items[i], args->spaces.items[k]))
+                return err_set(e, LATHE_USAGE, "--test: %.300s is among --spaces, too\n"
+                               "leave it out of one of them: a test is on recordings that nothing was chosen on",
+                               args->tests.items[i]);
+    return LATHE_OK;
+}
+
 static status tune_strategy_run(const struct cli *cli, void *p, struct err *e)
 {
     struct tuning t = {.args = p, .best = NAN};
@@ -298,6 +310,8 @@ static status tune_strategy_run(const struct cli *cli, void *p, struct err *e)
     status s = report_one_form("tune-strategy", t.args->json, t.args->csv, e);
     if (!s)
         s = parse_cutoff(t.args->cutoff, &cutoff, e);
+    if (!s)
+        s = check_tests(t.args, e);
     if (!s)
         s = contest_spaces_open(&t.args->spaces, t.args->kernel, cutoff, &t.spaces, e);
     if (!s && t.args->tests.count)

@@ -72,14 +72,13 @@ status options_space_open(struct options_space *s, const char *name, const struc
     return check_values(s, e);
 }
 
-/* What --values says last of an option: the text after its "NAME=", or NULL. */
+/* What --values says of an option, which it names once at most: the text after its "NAME=", or NULL. */
 static const char *values_of(const struct options_space *s, const struct strategy_option *o)
 {
-    const char *found = NULL;
     for (int i = 0; i < s->values->count; i++)
         if (is_of(s->values->items[i], o))
-            found = strchr(s->values->items[i], '=') + 1;
-    return found;
+            return strchr(s->values->items[i], '=') + 1;
+    return NULL;
 }
 
 static status make_params(const struct options_space *s, json_t *params, struct err *e)
