@@ -229,6 +229,37 @@ static void test_no_size(void **state)
     }
 }
 
+/* Axes of the reference's matrices that are formulas: the self-test has them as C, where `//` begins a comment. */
+static void test_axes(void **state)
+{
+    needs_compiler();
+    json_t *tree = program_tree("test/specs/names.lua"), *tensor;
+    struct target t;
+    struct err e = {0};
+    struct strbuf text = {0};
+    config_choice choice[4];
+    bool compiled;
+    size_t i;
+    json_array_foreach(json_object_get(tree, "tensors"), i, tensor)
+    {
+        json_t *shape = json_array_get(json_object_get(tensor, "#"), 2);
+        if (i < 3) json_array_set_new(shape, 1, json_string("ceil_div(K // 1, 1)"));
+    }
+    struct problem *p = program_problem(tree, "test/specs/names.lua");
+    if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
+        fail_msg("%s", e.text);
+    stub_source(&p->kernels[0]);
+    add_export(&text, p, &p->kernels[0], &t, choice);
+    assert_non_null(strstr(sb_str(&text), "lathe_k < (lathe_ceil_div("));
+    add_support(&text, p, &p->kernels[0]);
+    char *got = program_run(sb_str(&text), "-DLATHE_SELFTEST", &compiled);
+    if (!compiled)
+        fail_msg("%s", got);
+    mem_free(got);
+    sb_free(&text);
+    problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_compiled_let),
         cmocka_unit_test(test_no_value),
         cmocka_unit_test(test_no_size),
+        cmocka_unit_test(test_axes),
     };
     return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }
