@@ -132,6 +132,9 @@ status export_alike(const struct problem *a, const struct problem *b, struct err
 enum { EXPORT_SIZES = 8, EXPORT_MAX_DIMS = 16 };
 int export_sizes(const struct exporter *x, int64_t (*out)[EXPORT_MAX_DIMS]);
 
+/* export_exact.c: the loop in double over vectors lathe_h_NAME of the inputs, into lathe_r_NAME of the output. */
+status export_exact_gemm(struct exporter *x, struct err *e);
+
 /* export_selftest.c: main() under LATHE_SELFTEST. */
 status export_selftest(struct exporter *x, struct err *e);
 
