@@ -82,6 +82,9 @@ compare() { "$LATHE_BIN" compare "$@"; }
     tested="$(sed -n 's/^interrupted: \([0-9]*\) of 91 pairs of strategies are tested$/\1/p' <<<"$output")"
     [ "$tested" -lt 91 ]
     sqlite3 t.db ".import --csv out/pairs.csv p" ".import --csv out/scores.csv s"
+    # the best one's come first
+    best="$(sqlite3 t.db "SELECT strategy FROM s WHERE space = 'mean' ORDER BY score + 0 DESC LIMIT 1")"
+    [ "$(sqlite3 t.db "SELECT sum(p <> '') FROM p WHERE '$best' IN (a, b)")" = $((tested < 13 ? tested : 13)) ]
     [ "$(sqlite3 t.db "SELECT count(*), sum(p <> ''), sum(adjusted_p <> ''), sum(difference <> '') FROM p")" = \
         "91|$tested|$tested|91" ]
     [ "$(sqlite3 t.db "SELECT count(*) FROM s WHERE space = 'mean' AND score <> '' AND low <> ''")" = 14 ]

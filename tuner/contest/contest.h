@@ -126,7 +126,7 @@ struct contest_result {
     struct contest_standing *standings;
     struct contest_pair *pairs;
     int nstandings, npairs;
-    int tested;                 /* pairs with a p: all, unless stop_judging said otherwise */
+    int tested;                 /* pairs with a p: all, unless stop_judging said otherwise; the best's come first */
 };
 /* What the runs that are done say, on the contest's threads. What stop_judging leaves out, intervals of scores and
  * tests of pairs, is NaN; Holm's adjustment of the tests that there are counts the others as not significant. */

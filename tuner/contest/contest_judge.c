@@ -13,6 +13,7 @@ struct share {
     struct contest_result *out;
     struct score_cell *cells;   /* strategy s's: s * nspaces */
     uint32_t **ranks;           /* one block a strategy */
+    int *order;                 /* in which pairs are tested */
     void (*task)(struct share *h, int i);
     int n, done;
     atomic_int next;
@@ -114,12 +115,26 @@ static void judge_strategy(struct share *h, int strategy)
 
 static void judge_pair(struct share *h, int i)
 {
-    struct contest_pair *p = &h->out->pairs[i];
+    struct contest_pair *p = &h->out->pairs[h->order[i]];
     size_t n = (size_t)h->c->nspaces;
     p->difference = h->out->standings[p->a].summary.mean - h->out->standings[p->b].summary.mean;
     p->p = must_stop(h->c) ? NAN
                            : score_permutation(h->cells + (size_t)p->a * n, h->cells + (size_t)p->b * n, (int)n,
                                                CONTEST_PERMUTATIONS);
+}
+
+/* Those of the best strategy first, which are looked at most: they are there soonest if the rest is left out. */
+static void order_pairs(const struct contest_result *r, int *order)
+{
+    int best = 0, n = 0;
+    for (int i = 1; i < r->nstandings; i++)
+        if (!(r->standings[i].summary.mean <= r->standings[best].summary.mean) &&
+            !isnan(r->standings[i].summary.mean))
+            best = i;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < r->npairs; i++)
+            if ((r->pairs[i].a == best || r->pairs[i].b == best) == (pass == 0))
+                order[n++] = i;
 }
 
 static void adjust(struct contest_result *r)
@@ -150,12 +165,15 @@ void contest_judge(const struct contest *c, struct contest_result *out)
         for (int b = a + 1; b < c->nstrategies; b++)
             if (out->standings[a].whole && out->standings[b].whole)
                 out->pairs[out->npairs++] = (struct contest_pair){.a = a, .b = b};
+    h.order = mem_zalloc((size_t)out->npairs + 1, sizeof *h.order);
+    order_pairs(out, h.order);
     share_out(&h, CONTEST_TESTING, judge_pair, out->npairs);
     adjust(out);
     for (size_t i = 0; i < n; i++)
         mem_free(h.ranks[i]);
     mem_free(h.ranks);
     mem_free(h.cells);
+    mem_free(h.order);
     pthread_mutex_destroy(&h.lock);
 }
 

@@ -84,20 +84,26 @@ static void judge_partly(struct contest *c, const struct contest_result *whole, 
     contest_judge(c, &r);
     assert_int_equal(r.npairs, 3);
     assert_int_equal(r.tested, stop_after < 3 ? 0 : stop_after - 3);
+    int best = 0, tested = 0;
+    for (int i = 1; i < 3; i++)
+        best = r.standings[i].summary.mean > r.standings[best].summary.mean ? i : best;
     for (int i = 0; i < 3; i++) {
         const struct score_summary *s = &r.standings[i].summary, *t = &whole->standings[i].summary;
         assert_true(s->mean == t->mean && s->deviation == t->deviation);
         assert_true(i < stop_after ? s->low == t->low && s->high == t->high : isnan(s->low) && isnan(s->high));
         const struct contest_pair *p = &r.pairs[i], *q = &whole->pairs[i];
         assert_true(p->a == q->a && p->b == q->b && p->difference == q->difference);
-        if (i >= r.tested) {
-            assert_true(isnan(p->p) && isnan(p->adjusted));
+        if (isnan(p->p)) {
+            assert_true(isnan(p->adjusted));
             continue;
         }
+        tested++;
+        assert_true(r.tested > 2 || p->a == best || p->b == best);
         assert_true(p->p == q->p && p->adjusted >= q->adjusted); /* never more significant than if all were tested */
         if (r.tested == 1)
             assert_true(p->adjusted == fmin(1, 3 * p->p));
     }
+    assert_int_equal(tested, r.tested);
     contest_result_free(&r);
 }
 
