@@ -198,7 +198,7 @@ static const char GEMM_HELPER[] =
 static const char SIZE_HELPER[] =
     "\n"
     "// Bytes of a buffer of that extent; SIZE_MAX: there is none so large, or one axis is below 0.\n"
-    "static inline size_t lathe_size(size_t bytes, const long long *extent, int rank)\n"
+    "static inline size_t lathe_room(size_t bytes, const long long *extent, int rank)\n"
     "{\n"
     "    double total = (double)bytes;\n"
     "    for (int i = 0; i < rank; i++) {\n"
@@ -230,7 +230,7 @@ static const struct {
     [HELPER_TENSOR_MAP] = {"lathe_tensor_map", TENSOR_MAP_HELPER},
     [HELPER_GEMM] = {"lathe_gemm", GEMM_HELPER},
     [HELPER_INT] = {"lathe_is_int", INT_HELPER, true},
-    [HELPER_SIZE] = {"lathe_size", SIZE_HELPER, true},
+    [HELPER_SIZE] = {"lathe_room", SIZE_HELPER, true},
     [HELPER_UNDEFINED] = {EXPORT_UNDEFINED, NULL, true},        /* several: expr_c_guards() */
 };
 
