@@ -131,3 +131,7 @@ load mpi
     run mpi 2 tune nothing-of-this-name
     [ "$status" -eq 2 ]
 }
+
+@test "a silence that is no number of seconds is refused" {
+    LATHE_MPI_SILENCE=20s fails 2 "LATHE_MPI_SILENCE is '20s': " mpi 2 tune tiny --trials 1 --db p.db
+}

@@ -3,21 +3,29 @@
 #include "base/mem.h"
 #include "device/dev.h"
 #include "mpi/link.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-double ranks_silence(void)
+enum { SILENCE_DEFAULT = 20, SILENCE_LEAST = 2, SILENCE_MOST = 86400 };     /* seconds; pings go out every second */
+
+/* False: $LATHE_MPI_SILENCE is no such number. */
+static bool read_silence(double *seconds)
 {
-    const double DEFAULT = 20, LEAST = 2;
     const char *text = getenv("LATHE_MPI_SILENCE");
     char *end;
-    double s = text ? strtod(text, &end) : 0;
-    if (!text || end == text || *end || !(s > 0) || !isfinite(s)) return DEFAULT;
-    return s > LEAST ? s : LEAST;   /* pings go out every second */
+    *seconds = SILENCE_DEFAULT;
+    if (!text || !*text) return true;
+    *seconds = strtod(text, &end);
+    return end != text && !*end && *seconds >= SILENCE_LEAST && *seconds <= SILENCE_MOST;
+}
+
+double ranks_silence(void)
+{
+    double seconds;
+    return read_silence(&seconds) ? seconds : SILENCE_DEFAULT;
 }
 
 static void describe_self(struct rank_identity *me)
@@ -50,6 +58,14 @@ static void choose_device(struct rank_identity *me, int rank, const struct rank_
 bool ranks_main(int argc, char **argv, const char *self, int *code)
 {
     if (argc < 2 || getenv("LATHE_RANKS") || !link_launched()) return false;
+    double silence;
+    if (!read_silence(&silence)) {
+        fprintf(stderr,
+                "lathe: LATHE_MPI_SILENCE is '%.100s': the seconds after which a silent rank is lost are a number from %d "
+                "to %d\n", getenv("LATHE_MPI_SILENCE"), SILENCE_LEAST, SILENCE_MOST);
+        *code = LATHE_USAGE;
+        return true;
+    }
     int rank, size, gpus = getenv("LATHE_MPI_DEVICE") ? 0 : dev_gpus();
     struct link *l = link_open(&rank, &size);
     if (size == 1) {

@@ -43,8 +43,26 @@ static status check_text(const char *dir, struct err *e)
     return text ? LATHE_OK : LATHE_IO;
 }
 
+enum { LIMIT_DEFAULT = 2048, LIMIT_MOST = 1 << 20 };    /* MiB */
+
+/* False: $LATHE_CACHE_SIZE is no such number. */
+static bool read_limit(long long *mib)
+{
+    const char *text = getenv("LATHE_CACHE_SIZE");
+    char *end;
+    *mib = LIMIT_DEFAULT;
+    if (!text || !*text) return true;
+    *mib = strtoll(text, &end, 10);
+    return end != text && !*end && *mib >= 1 && *mib <= LIMIT_MOST;
+}
+
 status cache_open(char **dir, struct err *e)
 {
+    long long mib;
+    if (!read_limit(&mib))
+        return err_set(e, LATHE_USAGE,
+                       "LATHE_CACHE_SIZE is '%.100s': how large the cache may grow is a whole number of MiB, 1 to %d",
+                       getenv("LATHE_CACHE_SIZE"), LIMIT_MOST);
     const char *own = getenv("LATHE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (own && *own)
         *dir = mem_strdup(own);
@@ -145,9 +163,8 @@ static int by_use(const void *a, const void *b)
 
 static long long size_limit(void)
 {
-    const char *text = getenv("LATHE_CACHE_SIZE");
-    long long mib = text ? atoll(text) : 2048;
-    return (mib < 1 ? 1 : mib > 1 << 20 ? 1 << 20 : mib) << 20;
+    long long mib;
+    return (read_limit(&mib) ? mib : LIMIT_DEFAULT) << 20;
 }
 
 enum { LEFTOVER_SECONDS = 3600 };

@@ -12,7 +12,8 @@
 #include "base/hash.h"
 #include <stdbool.h>
 
-status cache_open(char **dir, struct err *e);       /* creates it; LATHE_IO unless it can be written; mem_free */
+/* Creates it; *dir: mem_free it. LATHE_IO: it cannot be written; LATHE_USAGE: $LATHE_CACHE_SIZE is no size. */
+status cache_open(char **dir, struct err *e);
 void cache_key(const char *source, char *const *defines, int ndefines, const char *arch, const char *toolchain,
                bool sanitize, char key[HASH_HEX]);
 char *cache_path(const char *dir, const char *key); /* mem_free */

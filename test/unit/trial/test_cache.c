@@ -89,6 +89,22 @@ static void test_trim_drops_the_least_recently_used(void **state)
     unsetenv("LATHE_CACHE_SIZE");
 }
 
+static void test_a_limit_that_is_no_size_is_refused(void **state)
+{
+    static const char *const bad[] = {"2G", "0", "-1", "many", "1.5", "99999999999999999999"};
+    struct err e;
+    char *opened;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv("LATHE_CACHE_SIZE", bad[i], 1);
+        assert_int_equal(cache_open(&opened, &e), LATHE_USAGE);
+        assert_non_null(strstr(e.text, bad[i]));
+    }
+    setenv("LATHE_CACHE_SIZE", "", 1);      /* as if it were not set */
+    assert_int_equal(cache_open(&opened, &e), LATHE_OK);
+    mem_free(opened);
+    unsetenv("LATHE_CACHE_SIZE");
+}
+
 /* The image as it is on disk; mem_free it. */
 static char *image(const char *path, size_t *len)
 {
@@ -178,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key_sees_every_input),
         cmocka_unit_test(test_trim_drops_the_least_recently_used),
+        cmocka_unit_test(test_a_limit_that_is_no_size_is_refused),
         cmocka_unit_test(test_an_image_that_is_not_whole_is_absent),
         cmocka_unit_test(test_open_refuses_a_directory_that_cannot_be_written),
         cmocka_unit_test(test_open_names_the_directory_that_cannot_be_made),
