@@ -60,9 +60,8 @@ bool ranks_main(int argc, char **argv, const char *self, int *code)
     if (argc < 2 || getenv("LATHE_RANKS") || !link_launched()) return false;
     double silence;
     if (!read_silence(&silence)) {
-        fprintf(stderr,
-                "lathe: LATHE_MPI_SILENCE is '%.100s': the seconds after which a silent rank is lost are a number, %d to "
-                "%d\n", getenv("LATHE_MPI_SILENCE"), SILENCE_LEAST, SILENCE_MOST);
+        fprintf(stderr, "lathe: LATHE_MPI_SILENCE is '%.100s': the seconds of silence after which a rank is lost are "
+                "%d to %d\n", getenv("LATHE_MPI_SILENCE"), SILENCE_LEAST, SILENCE_MOST);
         *code = LATHE_USAGE;
         return true;
     }
