@@ -102,8 +102,28 @@ WRAP(int, ftruncate64, (int fd, off64_t n), (fd, n), FILES, EIO, -1)
 WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode), FILES, EACCES, -1)
 WRAP(int, rename, (const char *a, const char *b), (a, b), FILES, EIO, -1)
 WRAP(int, unlink, (const char *path), (path), FILES, EBUSY, -1)
-WRAP(ssize_t, read, (int fd, void *p, size_t n), (fd, p, n), FILES, EIO, -1)
-WRAP(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n), FILES, EIO, -1)
+/* libuv's own pipes and events, by which it tells itself of signals: where one fails it aborts, by its design. Pipes to
+ * workers are sockets. */
+static bool is_inner(int fd)
+{
+    struct stat s;
+    return !fstat(fd, &s) && !S_ISREG(s.st_mode) && !S_ISSOCK(s.st_mode);
+}
+
+#define WRAP_FD(result, name, type)                                                                                    \
+    result __real_##name(int fd, type p, size_t n);                                                                    \
+    result __wrap_##name(int fd, type p, size_t n);                                                                    \
+    result __wrap_##name(int fd, type p, size_t n)                                                                     \
+    {                                                                                                                  \
+        if (!is_inner(fd) && fails(FILES)) {                                                                           \
+            errno = EIO;                                                                                               \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+        return __real_##name(fd, p, n);                                                                                \
+    }
+
+WRAP_FD(ssize_t, read, void *)
+WRAP_FD(ssize_t, write, const void *)
 WRAP(ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at), FILES, EIO, -1)
 WRAP(ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at), FILES, ENOSPC, -1)
 

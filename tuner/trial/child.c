@@ -32,6 +32,7 @@ struct proc {
     struct strbuf line;
     char last[LAST_WORDS + 1];
     size_t last_len;
+    char broken[120];           /* why it was of no use any more, "" else */
 };
 
 struct child {
@@ -83,6 +84,7 @@ static void describe_end(const struct proc *p, char *text, size_t size)
 {
     size_t at = p->signal ? (size_t)snprintf(text, size, "killed by signal %d (%s)", p->signal, strsignal(p->signal))
                           : (size_t)snprintf(text, size, "exited with code %d", (int)p->exit_code);
+    if (at < size) at += (size_t)snprintf(text + at, size - at, "%s", p->broken);
     if (p->last_len && at < size) snprintf(text + at, size - at, "; it said: %s", p->last);
 }
 
@@ -91,11 +93,20 @@ static void on_gone(struct proc *p)
 {
     struct child *c = p->owner;
     if (!c) return;
-    char text[LAST_WORDS + 200];
+    char text[LAST_WORDS + 400];
     describe_end(p, text, sizeof text);
     c->proc = NULL;
     abandon(p);
     finish(c, &(struct child_answer){.end = CHILD_DIED, .text = text});
+}
+
+/* What cannot be asked or heard is of no use: it is ended, and on_process_exit tells. One that dies by itself, whose
+ * pipe is closed for that, is given no other end by this. */
+static void on_broken_pipe(struct proc *p, const char *doing, int error)
+{
+    if (!p->owner || p->exited) return;
+    snprintf(p->broken, sizeof p->broken, "; %s its pipe: %s", doing, uv_strerror(error));
+    uv_process_kill(&p->process, SIGKILL);
 }
 
 /* --- reading --- */
@@ -133,8 +144,9 @@ static void take_line(struct proc *p, const char *line, size_t n)
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct proc *p = stream->data;
-    if (n == UV_EOF || n < 0) {
+    if (n < 0) {
         uv_read_stop(stream);
+        if (n != UV_EOF) on_broken_pipe(p, "reading", (int)n);
         if (p->exited) on_gone(p);
         return;
     }
@@ -241,14 +253,16 @@ status child_start(struct child *c, struct err *e)
 
 struct writing {
     uv_write_t write;
+    struct proc *to;            /* is there until its pipe is closed, which comes after this */
     char *text;
 };
 
 static void on_written(uv_write_t *w, int result)
 {
     struct writing *writing = w->data;
+    if (result < 0) on_broken_pipe(writing->to, "writing to", result);
     free(writing->text);
-    mem_free(writing);          /* a failed write means a dying process: on_process_exit tells */
+    mem_free(writing);
 }
 
 static void count_limit(uv_timer_t *timer);
@@ -291,9 +305,11 @@ void child_send(struct child *c, json_t *request, double seconds, child_done don
     text[n] = '\n';
     struct writing *w = mem_zalloc(1, sizeof *w);
     w->text = text;
+    w->to = c->proc;
     w->write.data = w;
     uv_buf_t buf = uv_buf_init(text, (unsigned)n + 1);
-    if (uv_write(&w->write, (uv_stream_t *)&c->proc->to, &buf, 1, on_written)) on_written(&w->write, -1);
+    int failed = uv_write(&w->write, (uv_stream_t *)&c->proc->to, &buf, 1, on_written);
+    if (failed) on_written(&w->write, failed);
     c->left = seconds;
     c->counted = clock_seconds();
     c->looked = false;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "trial/child.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,14 @@ static const char SCRIPT[] = "#!/bin/sh\n"
                              "    *pause*) sleep 2.7; echo '{\"ok\":true}' >&4 ;;\n"
                              "    *much*) { printf '{\"ok\":true,\"word\":\"much\",\"more\":\"'\n"
                              "              head -c 3000000 /dev/zero | tr '\\0' a; echo '\"}'; } >&4 ;;\n"
+                             "    *deaf*) exec 3<&-; echo '{\"ok\":true,\"word\":\"what\"}' >&4; exec sleep 60 ;;\n"
                              "    *goodbye*) echo '{\"ok\":true,\"word\":\"bye\"}' >&4; exit 0 ;;\n"
                              "  esac\n"
                              "done\n";
 
 static int write_script(void **state)
 {
+    signal(SIGPIPE, SIG_IGN);           /* as lathe does */
     int fd = mkstemp(script);
     if (fd < 0) return -1;
     size_t n = strlen(SCRIPT);
@@ -188,6 +191,26 @@ static void test_a_killed_request_is_not_called_back(void **state)
     assert_int_equal(s.calls, 0);
 }
 
+/* It lives, and cannot be told anything: it is ended at once, not when the time limit is over. */
+static void test_a_child_that_closed_its_pipe(void **state)
+{
+    static const char *const args[] = {"device", NULL};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    struct child *c = child_new(&loop, script, args);
+    struct seen s = ask(&loop, c, "deaf", 5);
+    assert_int_equal(s.end, CHILD_REPLIED);
+    double start = clock_seconds();
+    s = ask(&loop, c, "hello", 60);
+    assert_int_equal(s.end, CHILD_DIED);
+    assert_non_null(strstr(s.text, "writing to its pipe: broken pipe"));
+    assert_true(clock_seconds() - start < 5);
+    s = ask(&loop, c, "hello", 5);          /* a fresh one */
+    assert_string_equal(s.word, "hi");
+    child_free(c);
+    close_loop(&loop);
+}
+
 static void test_a_missing_program_is_named(void **state)
 {
     static const char *const args[] = {"compile", NULL};
@@ -207,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_every_end),
         cmocka_unit_test(test_an_answer_that_is_there_counts),
         cmocka_unit_test(test_a_killed_request_is_not_called_back),
+        cmocka_unit_test(test_a_child_that_closed_its_pipe),
         cmocka_unit_test(test_a_missing_program_is_named),
     };
     return cmocka_run_group_tests(tests, write_script, remove_script);
