@@ -141,7 +141,7 @@ extern "C" __global__ void lathe_compare_scaled(const void *got, int type, const
         double g = lathe_read(got, type, i), r = ref[i];
         const bool narrow = type == LATHE_DTYPE_f16 && r - r == 0;      // an infinity may be but a number beyond 65520
         if (s != s || (s - s != 0 && !narrow)) {
-            if (s != s ? g == g : g != s) p.mismatches++;
+            if (!lathe_same(got, type, i, s)) p.mismatches++;
             continue;
         }
         if (narrow) {

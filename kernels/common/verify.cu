@@ -128,15 +128,37 @@ struct lathe_partial {      // trial/bench.c has the same layout
     lathe_u64 mismatches, idle;                   // idle: that are the common value, exactly, as they should
 };
 
-// An element is right when |got - ref| <= atol + rtol |ref|. Written so that NaN anywhere fails. common: a value that
-// many elements may have, as max(z, 0) gives it; NaN if none.
+// Whether the element has the bytes that nothing was written over: outputs hold them before a run. They are a NaN.
+static __device__ __forceinline__ bool lathe_unwritten(const void *p, int type, lathe_u64 i)
+{
+    if (type == LATHE_DTYPE_f16) return ((const lathe_f16 *)p)[i].bits == 0xffff;
+    if (type == LATHE_DTYPE_bf16) return ((const lathe_bf16 *)p)[i].bits == 0xffff;
+    return lathe_float_bits(((const float *)p)[i]) == 0xffffffffu;
+}
+
+// Whether what should be a NaN, or an infinity, is that.
+static __device__ __forceinline__ bool lathe_same(const void *got, int type, lathe_u64 i, double wanted)
+{
+    const double g = lathe_read(got, type, i);
+    return wanted != wanted ? g != g && !lathe_unwritten(got, type, i) : g == wanted;
+}
+
+// An element is right when |got - ref| <= atol + rtol |ref|; where ref is a NaN or an infinity, when got is that; and
+// where the type can hold ref as an infinity only, also when got is that. Such elements count in no error while they
+// are right. Written so that NaN anywhere else fails. common: a value that many elements may have, as max(z, 0) gives
+// it; NaN if none.
 extern "C" __global__ void lathe_compare(const void *got, int type, const double *ref, long long count, double atol,
                                          double rtol, double common, lathe_partial *out)
 {
     lathe_partial p = {0, 0, 0, 0, 0, 0, 0};
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
-        double r = ref[i], diff = fabs(lathe_read(got, type, i) - r);
-        if (!(diff <= atol + rtol * fabs(r))) p.mismatches++;
+        const double r = ref[i], held = lathe_rounded(r, type);
+        if (held - held != 0 && lathe_same(got, type, i, held)) {
+            if (held == common) p.idle++;
+            continue;
+        }
+        double diff = fabs(lathe_read(got, type, i) - r);
+        if (!(r - r == 0 && diff <= atol + rtol * fabs(r))) p.mismatches++;
         if (diff == 0 && r == common) p.idle++;
         if (diff > p.max_abs || diff != diff) p.max_abs = diff; // once NaN, always NaN: nothing is greater
         double rel = diff / fabs(r);

@@ -80,6 +80,21 @@ is() {
     done
 }
 
+@test "where the reference is infinite or NaN, so must the result be, and nothing else is right" {
+    "$LATHE_BIN" tune "$TREE/test/specs/infinite.lua" --device host --strategy exhaustive --top 1 --db i.db -q >out
+    lathe query --db i.db --csv "SELECT configuration, outcome, reason FROM trial WHERE number > 0
+        ORDER BY configuration" >got
+    grep -q '^BUG=0,ok,$' got
+    [ "$(grep -c ',wrong,' got)" = 6 ]
+    grep -q '^BUG=1,.*got 0, wanted -inf' got
+    grep -q '^BUG=2,.*got inf, wanted -inf' got
+    grep -q '^BUG=3,.*got 1, wanted nan' got
+    grep -q '^BUG=4,.*elements were never written' got
+    grep -q '^BUG=5,.*got -inf, wanted nan' got
+    grep -q '^BUG=6,.*y\[2,7\] got nan, wanted ' got
+    [ "$(lathe query --db i.db --csv "SELECT error < 1e-6 FROM best" | tail -1)" = 1 ]   # of what is finite
+}
+
 @test "only kernels that may not win are right: that is said" {
     sed 's/source = "fresh.cu",/eligible = false, &/' "$TREE/test/specs/fresh.lua" >shown.lua
     cp "$TREE"/test/specs/fresh.cu "$TREE"/test/specs/faults_reference.cu .

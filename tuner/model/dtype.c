@@ -122,3 +122,10 @@ float bf16_to_float(uint16_t bits)
 {
     return of_bits((uint32_t)bits << 16);
 }
+
+double dtype_round(enum dtype t, double v)
+{
+    if (t == DTYPE_f16) return f16_to_float(f16_from_float((float)v));
+    if (t == DTYPE_bf16) return bf16_to_float(bf16_from_float((float)v));
+    return (float)v;
+}

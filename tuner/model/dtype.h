@@ -32,6 +32,9 @@ int dtype_parse(const char *name);                  /* -1 if unknown */
 
 /* Element i of an array of that type. */
 double dtype_read(enum dtype t, const void *array, int64_t i);
+/* A floating-point type's nearest value, an infinity beyond its range; a NaN stays one. By way of float, as kernels
+ * round. */
+double dtype_round(enum dtype t, double v);
 
 /* To the nearest, ties to even; every NaN is 0x7fff. Back is exact. */
 uint16_t f16_from_float(float x);

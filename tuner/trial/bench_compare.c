@@ -125,18 +125,27 @@ static void free_copies(struct copies *c)
     mem_free(c->scale);
 }
 
+/* As lathe_same has it. */
+static bool is_same(enum dtype type, const struct copies *c, size_t i, double got, double wanted)
+{
+    size_t size = (size_t)dtype_bytes(type);
+    return isnan(wanted) ? isnan(got) && !is_poison(c->got + i * size, (int)size) : got == wanted;
+}
+
 /* Is element i right? As lathe_compare and lathe_compare_scaled have it. *wanted: what it should be. */
 static bool is_right(const struct bench *b, enum dtype type, const struct copies *c, size_t i, double got,
                      double *wanted)
 {
     const struct tolerance *t = &b->setup.tolerance;
-    double ref = c->ref[i], diff = fabs(got - ref);
+    double ref = c->ref[i], diff = fabs(got - ref), held = dtype_round(type, ref);
     *wanted = ref;
-    if (!b->scaled) return diff <= t->atol + t->rtol * fabs(ref);
+    if (!b->scaled)
+        return (!isfinite(held) && is_same(type, c, i, got, held)) ||
+               (isfinite(ref) && diff <= t->atol + t->rtol * fabs(ref));
     double sgemm = c->sgemm ? dtype_read(type, c->sgemm, (int64_t)i) : ref;
     if (!isfinite(sgemm)) {
         *wanted = sgemm;
-        return isnan(sgemm) ? isnan(got) : got == sgemm;
+        return is_same(type, c, i, got, sgemm);
     }
     double free = dtype_roundoff(type) * fabs(ref) + least_of(type);
     return diff <= free || (diff - free) / (c->scale ? c->scale[i] : fabs(ref)) <= b->scaled_limit;

@@ -214,11 +214,23 @@ static void kernels_convert_alike(void **state)
     dlclose(library);
 }
 
+static void rounds(void **state)
+{
+    assert_true(dtype_round(DTYPE_f16, 65519.0) == 65504.0);
+    assert_true(isinf(dtype_round(DTYPE_f16, 65520.0)));
+    assert_true(dtype_round(DTYPE_f16, -70000.0) == -INFINITY);
+    assert_true(dtype_round(DTYPE_bf16, 257.0) == 256.0);
+    assert_true(dtype_round(DTYPE_f32, 1e39) == INFINITY && dtype_round(DTYPE_f32, 0.1) == (double)0.1f);
+    for (int t = 0; t < 3; t++)
+        assert_true(isnan(dtype_round((enum dtype[]){DTYPE_f32, DTYPE_f16, DTYPE_bf16}[t], NAN)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
         cmocka_unit_test(reads),
+        cmocka_unit_test(rounds),
         cmocka_unit_test(every_number),
         cmocka_unit_test(kernels_convert_alike),
     };
