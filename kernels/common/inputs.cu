@@ -80,14 +80,14 @@ static __device__ float lathe_class_value(int inputs, int part, lathe_u64 h, lat
 // p[count] of a class, rounded to the type. Of a type with less range than float finite values stay finite, but for the
 // classes that are about infinities.
 extern "C" __global__ void lathe_fill_class(void *p, int type, long long count, long long seed, int inputs, int part,
-                                            long long length, int contiguous, float rms)
+                                            long long length, int contiguous, float rms, lathe_mixing mixing)
 {
     const lathe_u64 lines = (lathe_u64)(count / length);
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
         const lathe_u64 line = contiguous ? i / (lathe_u64)length : i % lines;
         const lathe_u64 at = contiguous ? i % (lathe_u64)length : i / lines;
-        const lathe_u64 h = lathe_mix((lathe_u64)seed + i * 0x9e3779b97f4a7c15ull);
-        float v = lathe_class_value(inputs, part, h, line, at, (lathe_u64)length, (lathe_u64)seed, rms);
+        const lathe_u64 key = lathe_seed_of((lathe_u64)seed, mixing, i, count), h = lathe_bits_of(key, i);
+        float v = lathe_class_value(inputs, part, h, line, at, (lathe_u64)length, key, rms);
         if (type == LATHE_DTYPE_f16 && inputs != LATHE_INPUTS_special && inputs != LATHE_INPUTS_overflow)
             v = v > 65504.0f ? 65504.0f : v < -65504.0f ? -65504.0f : v;
         lathe_write(p, type, i, v);

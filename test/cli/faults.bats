@@ -95,6 +95,21 @@ is() {
     [ "$(lathe query --db i.db --csv "SELECT error < 1e-6 FROM best" | tail -1)" = 1 ]   # of what is finite
 }
 
+@test "results kept for inputs of which a part is as before are wrong, whatever the part and the seed" {
+    for seed in 1 2 3; do
+        split lathe tune "$TREE/test/specs/memo.lua" --device host --strategy exhaustive --top 0 --seed $seed --db memo.db
+        [ "$status" -eq 0 ]
+    done
+    [ "$(lathe query --db memo.db --csv "SELECT group_concat(DISTINCT configuration || ' ' || outcome) FROM (SELECT *
+        FROM trial ORDER BY number, campaign_id)" | tail -1 | tr -d '"')" = "MEMO=none ok,MEMO=element wrong,$(:
+        )MEMO=middle wrong,MEMO=row wrong,MEMO=workspace wrong,MEMO=one wrong" ]
+    split lathe verify "$TREE/test/specs/memo.lua" --kernel memo --device host --inputs default,rows,integers --json
+    [ "$status" -eq 1 ]
+    printf '%s\n' "$out" >v
+    [ "$(json v "(SELECT group_concat(DISTINCT value ->> 'text') FROM json_each(j)
+        WHERE value ->> 'outcome' = 'ok')")" = "MEMO=none" ]
+}
+
 @test "only kernels that may not win are right: that is said" {
     sed 's/source = "fresh.cu",/eligible = false, &/' "$TREE/test/specs/fresh.lua" >shown.lua
     cp "$TREE"/test/specs/fresh.cu "$TREE"/test/specs/faults_reference.cu .

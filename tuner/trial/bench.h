@@ -72,7 +72,9 @@ void bench_close(struct bench *b);
 status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e);
 /* Brings the inputs of `timed` or `check` into the tensors: those that have check values are filled again. Queued. */
 status bench_use(struct bench *b, struct answers *which, struct err *e);
-/* Fills every input with other values of the same kind, or again with those that there are answers on. Queued. */
+/* Fills every input with other values of the same kind, or again with those that there are answers on. About half of
+ * the elements keep their value, so that a kernel that looks at some to see whether the inputs are still the same is
+ * wrong. Queued. */
 status bench_other_inputs(struct bench *b, bool other, struct err *e);
 /* "100 % of Y are 0" if an output is nearly constant, on all inputs that there are answers on: then an error of it says
  * little of a kernel. "" if none is. */

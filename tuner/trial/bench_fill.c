@@ -35,14 +35,27 @@ static float spread(const struct plan_buffer *p)
     return (float)(p->fill == FILL_NORMAL ? sqrt(a * a + b * b) : sqrt((a * a + a * b + b * b) / 3));
 }
 
-static status fill_as_specified(struct bench *b, int i, int64_t seed, struct err *e)
+struct mixing {                     /* lathe_mixing in kernels/common/verify.cu */
+    uint64_t other;
+    int64_t line;
+};
+
+/* Lines are rows of the last axis; where those are few, as of a vector, sixteenths of the tensor. */
+static int64_t mixed_line(const struct plan_buffer *p)
+{
+    enum { FEW_LINES = 16 };
+    int64_t line = p->shape[p->rank - 1];
+    return p->count / line < FEW_LINES ? (p->count + FEW_LINES - 1) / FEW_LINES : line;
+}
+
+static status fill_as_specified(struct bench *b, int i, int64_t seed, struct mixing *mixing, struct err *e)
 {
     const struct plan_buffer *p = bench_tensor(b, i);
     int64_t count = p->count;
     int32_t type = bench_type(b, i);
     bool check = b->now->inputs == INPUTS_check && p->has_check;
     float lo = (float)(check ? p->check_a : p->fill_a), hi = (float)(check ? p->check_b : p->fill_b);
-    void *args[] = {&b->address[i], &type, &count, &seed, &lo, &hi};
+    void *args[] = {&b->address[i], &type, &count, &seed, &lo, &hi, mixing};
     struct dev_function *f = (check ? p->check : p->fill) == FILL_NORMAL ? b->fill_normal : b->fill_uniform;
     return bench_run_support(b, f, bench_blocks(count), args, e);
 }
@@ -53,18 +66,23 @@ static bool bias_follows(enum inputs i)
     return inputs_plain(i) || i == INPUTS_tiny || i == INPUTS_rows || i == INPUTS_faint;
 }
 
-status bench_fill(struct bench *b, int i, uint64_t seed, struct err *e)
+/* Of each tensor another. */
+static uint64_t seed_of(uint64_t seed, int tensor) { return splitmix64(seed + (uint64_t)tensor * 0x51ed2701u); }
+
+status bench_fill(struct bench *b, int i, uint64_t seed, bool mixed, struct err *e)
 {
-    int64_t own = (int64_t)splitmix64(seed + (uint64_t)i * 0x51ed2701u);
+    int64_t own = (int64_t)seed_of(seed, i);
+    struct mixing mixing = {.other = seed_of(splitmix64(seed ^ 0x07e4), i),
+                            .line = mixed ? mixed_line(bench_tensor(b, i)) : 0};
     enum part part = part_of(b, i);
     enum inputs class = b->now->inputs;
     bool specified = inputs_specified(class) || part == PART_OTHER || (part == PART_BIAS && !bias_follows(class));
-    if (specified) return fill_as_specified(b, i, own, e);
+    if (specified) return fill_as_specified(b, i, own, &mixing, e);
     const struct plan_buffer *p = bench_tensor(b, i);
     int64_t count = p->count, length;
     int32_t type = bench_type(b, i), inputs = (int32_t)class, role = (int32_t)part, contiguous;
     float rms = spread(p);
     lines_of(b, i, &length, &contiguous);
-    void *args[] = {&b->address[i], &type, &count, &own, &inputs, &role, &length, &contiguous, &rms};
+    void *args[] = {&b->address[i], &type, &count, &own, &inputs, &role, &length, &contiguous, &rms, &mixing};
     return bench_run_support(b, b->fill_class, bench_blocks(count), args, e);
 }

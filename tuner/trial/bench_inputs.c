@@ -1,7 +1,6 @@
 /* bench_inputs.c: inputs, and what is right on them: the exact outputs, the own error of the GEMM that sums in float32,
  * the limits that follow; for scaled inputs also what an error of each element is relative to. */
 #include "base/mem.h"
-#include "base/rng.h"
 #include "trial/bench_private.h"
 #include <math.h>
 #include <string.h>
@@ -204,7 +203,7 @@ static status find_answers(struct bench *b, struct answers *a, enum inputs input
     a->sgemm_error = NAN;
     for (int i = 0; i < n; i++) {
         if (bench_tensor(b, i)->role != PLAN_INPUT) continue;
-        status s = bench_fill(b, i, seed, e);
+        status s = bench_fill(b, i, seed, false, e);
         if (!s) s = bench_hash(b, i, &a->hash[i], e);
         if (s) return s;
     }
@@ -240,10 +239,9 @@ status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct e
 
 status bench_other_inputs(struct bench *b, bool other, struct err *e)
 {
-    const uint64_t seed = other ? splitmix64(b->seed ^ 0x07e4) : b->seed;
     status s = LATHE_OK;
     for (int i = 0; i < b->setup.tensors.ntensors && !s; i++)
-        if (bench_tensor(b, i)->role == PLAN_INPUT) s = bench_fill(b, i, seed, e);
+        if (bench_tensor(b, i)->role == PLAN_INPUT) s = bench_fill(b, i, b->seed, other, e);
     return s;
 }
 
@@ -253,6 +251,6 @@ status bench_use(struct bench *b, struct answers *which, struct err *e)
     if (b->now == which) return s;
     b->now = which;
     for (int i = 0; i < b->setup.tensors.ntensors && !s; i++)
-        if (bench_tensor(b, i)->has_check) s = bench_fill(b, i, b->seed, e);
+        if (bench_tensor(b, i)->has_check) s = bench_fill(b, i, b->seed, false, e);
     return s;
 }

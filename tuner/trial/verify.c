@@ -304,7 +304,7 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
 
     uint64_t first;
     /* An image's first launch is on inputs that nobody asks about: what a kernel keeps of it is wrong for all
-     * others. */
+     * others, also where it looks at a part of them that is the same in both. */
     status s = p->launched ? LATHE_OK : run_on_others(b, p, e);
     p->launched = true;
     if (!s) s = pipeline_poison(p, GARBAGE_NAN, e);

@@ -20,6 +20,7 @@ static struct {
     dev_ptr at;
     float a, b;
     int64_t seed;
+    struct { uint64_t other; int64_t line; } mixing;    /* as in kernels/common/verify.cu */
 } last;
 
 static status fake_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args,
@@ -32,6 +33,7 @@ static status fake_launch(struct dev *d, struct dev_function *f, const struct de
     last.seed = *(int64_t *)args[3];
     last.a = *(float *)args[4];
     last.b = *(float *)args[5];
+    memcpy(&last.mixing, args[6], sizeof last.mixing);
     return LATHE_OK;
 }
 
@@ -130,11 +132,37 @@ static void a_launch_that_is_refused_leaves_the_inputs_as_they_were(void **state
     assert_true(last.at == address[W]);
     int64_t seed = last.seed;
     assert_int_equal(bench_other_inputs(&b, true, &e), LATHE_OK);
-    assert_true(last.at == address[W] && last.seed != seed);
+    assert_true(last.at == address[W] && last.seed == seed && last.mixing.line && last.mixing.other != (uint64_t)seed);
     assert_int_equal(bench_other_inputs(&b, false, &e), LATHE_OK);
     assert_int_equal(verify_pipeline(&b, &p, &out, &damaged, &e), LATHE_DEVICE);
     assert_string_equal(e.text, "too many resources");
-    assert_true(last.at == address[W] && last.seed == seed);
+    assert_true(last.at == address[W] && last.seed == seed && !last.mixing.line);
+}
+
+/* count elements in rows of `row` are mixed in lines of `line`. */
+static void assert_mixed_in_lines(int64_t count, int64_t row, int64_t line)
+{
+    const struct plan_buffer kept = buffers[W];
+    struct bench b = make_bench(false);
+    struct err e = {0};
+    b.now = &b.timed;
+    buffers[W].rank = 2;
+    buffers[W].shape[0] = count / row;
+    buffers[W].shape[1] = row;
+    buffers[W].count = count;
+    assert_int_equal(bench_other_inputs(&b, true, &e), LATHE_OK);
+    buffers[W] = kept;
+    assert_int_equal(last.mixing.line, line);
+}
+
+static void inputs_are_mixed_in_rows_or_parts_of_a_few(void **state)
+{
+    (void)state;
+    assert_mixed_in_lines(1 << 20, 1 << 10, 1 << 10);
+    assert_mixed_in_lines(16 * 3, 3, 3);
+    assert_mixed_in_lines(1 << 20, 1 << 20, 1 << 16);
+    assert_mixed_in_lines(2 * 9, 9, 2);
+    assert_mixed_in_lines(1, 1, 1);
 }
 
 int main(void)
@@ -143,6 +171,7 @@ int main(void)
         cmocka_unit_test(only_what_differs_is_filled_again),
         cmocka_unit_test(outputs_that_tell_nothing),
         cmocka_unit_test(a_launch_that_is_refused_leaves_the_inputs_as_they_were),
+        cmocka_unit_test(inputs_are_mixed_in_rows_or_parts_of_a_few),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }
