@@ -113,7 +113,7 @@ with() {
     [[ "$errors" == "plain host: "[123]" of 4 compiled in "*" s" ]]
     split lathe check tiny --kernel later --target host --json --quiet
     [ "$status" -eq 0 ]
-    [ "$(keys .out '$[0]')" = "compiled failure kernel seconds skipped target tried valid" ]
+    [ "$(keys .out '$[0]')" = "compiled drawn failure kernel seconds skipped target tried valid" ]
     [[ "$(json .out "j ->> 0 ->> 'skipped'")" == *"requires sm >= 90"* ]]
 }
 
