@@ -2,7 +2,7 @@
  * On a large space, and what they cost: test_strategies.c. */
 #include "strategy_fixture.h"
 
-#include "base/clock.h"
+#include <time.h>
 
 static void check_each_once(const char *name, const char *options, uint64_t seed)
 {
@@ -132,7 +132,7 @@ static void test_random_on_a_huge_space(void **state)
         struct strategy *s;
         const struct proposal *batch;
         int n;
-        double start = clock_seconds();
+        clock_t start = clock();        /* of the processor, which may be busy otherwise */
         assert_int_equal(strategy_open_limited(names[i], NULL, 0, &space, 1, 1, (size_t)32 << 20, 2, &s, &err),
                          LATHE_OK);
         for (int total = 0; total < (i < 2 ? 2000 : 120); total += n) {
@@ -143,7 +143,7 @@ static void test_random_on_a_huge_space(void **state)
                     s, j,
                     &(struct answer){.outcome = OUTCOME_ok, .value = (double)(batch[j].index % 9973), .seconds = 0.1});
         }
-        assert_true(clock_seconds() - start < 4);
+        assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 4);
         strategy_close(s);
     }
     space_close(space);
