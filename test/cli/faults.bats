@@ -57,6 +57,16 @@ is() {
 }
 @test "a kernel that keeps what it made of other inputs: wrong" { is stale wrong "wrong after a launch on other inputs"; }
 @test "a kernel whose blocks must run in order: wrong" { is in_order wrong "of 1000 elements differ from the reference"; }
+@test "a NaN is wrong whatever \$CXX lets the compiler assume" {
+    local options
+    for options in -ffast-math -ffinite-math-only; do
+        CXX="c++ $options" "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive \
+            --where "BUG == 'nan'" --top 0 --db fast.db -q >/dev/null 2>&1 || true
+        "$LATHE_BIN" query --db fast.db --csv "SELECT outcome, reason FROM trial WHERE role = 'candidate'
+            ORDER BY id DESC LIMIT 1" | grep -q '^"\?wrong,.*got nan'
+    done
+}
+
 @test "a kernel that is right where a NaN follows its input: wrong where a number does" { is heals wrong "wrong at the second"; }
 @test "a read past the end that changes no result: crash" { is peeks crash "signal"; }
 @test "workspace zeroed once and not left zero: wrong" { is not_zero wrong "does not leave it zero"; }

@@ -3,13 +3,16 @@
  * and #if have done their work. Diagnostics name the source as the request does.
  *
  * The options keep to what a GPU does: no contraction of a*b+c (a kernel that wants an FMA says so), no type-based
- * aliasing. AVX2 and FMA instructions are used where the processor has them; they change speed and no result. */
+ * aliasing, and whatever $CXX brings along nothing that lets the compiler assume away NaN, or reorder sums: lathe's own
+ * verification is compiled here too. AVX2 and FMA instructions are used where the processor has them; they change speed
+ * and no result. */
 #include "device/host_compile.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "device/host_child.h"
 #include "device/host_scan.h"
+#include "device/host_shim.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +27,16 @@ static const char shim[] = {
     , 0};
 
 static const char *const language[] = {"-std=c++17", NULL};
-static const char *const code[] = {"-std=c++17", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-fno-strict-aliasing",
-                                   "-fno-math-errno", "-fno-exceptions", "-fvisibility=hidden", "-w", NULL};
+static const char *const code[] = {"-std=c++17", "-O2", "-fPIC", "-shared", "-fno-strict-aliasing", "-fno-math-errno",
+                                   "-fno-exceptions", "-fvisibility=hidden", "-w", NULL};
+/* Last of the options, for the preprocessor too, whose <math.h> asks for them: they undo -ffast-math and what it is
+ * made of. -funsafe-math-optimizations and each part has to be named: gcc lets a part given on its own outlive the whole.
+ * That -O2 above comes after $CXX undoes -Ofast. */
+static const char *const exact[] = {"-fno-fast-math", "-fno-unsafe-math-optimizations", "-fno-finite-math-only",
+                                    "-fno-associative-math", "-fno-reciprocal-math", "-fsigned-zeros",
+                                    "-fno-single-precision-constant", "-ffp-contract=off", NULL};
+/* Where the compiler has it (the shim says): a local variable that nobody wrote is read as garbage, always the same. */
+static const char *const filled[] = {"-ftrivial-auto-var-init=pattern", NULL};
 static const char *const plain[] = {"-Wl,-z,defs", NULL}; /* sanitized images take symbols from the program */
 /* Of the undefined-behaviour checks those that gcc and clang share and that need no C++ runtime library. */
 static const char *const sanitized[] = {
@@ -182,6 +193,8 @@ status host_toolchain(char *out, int size, struct err *e)
     hasher_add_str(h, cxx ? cxx : ""); /* it may hold options */
     hash_options(h, code);
     hash_options(h, processor_options());
+    hash_options(h, exact);
+    hash_options(h, filled);
     hasher_add(h, shim, sizeof shim);
     hasher_end(h, hex);
     int room = size - (int)sizeof ", options 0123456789abcdef";
@@ -226,6 +239,7 @@ struct job {
     struct command compiler;
     struct strbuf log;
     bool refused, died;
+    bool fills_locals;          /* the compiler knows the option `filled` */
 };
 
 static void job_open(struct job *j, const struct jit_request *r)
@@ -297,6 +311,7 @@ static status preprocess(struct job *j, struct err *e)
     begin_command(j, &c);
     add_all(&c, language);
     add_all(&c, processor_options());
+    add_all(&c, exact);
     if (j->request->sanitize) add_all(&c, sanitized);
     add(&c, j->request->sanitize ? "-DLATHE_HOST_SANITIZE=1" : "-DLATHE_HOST_SANITIZE=0");
     for (int i = 0; i < j->request->ndefines; i++) {
@@ -317,6 +332,7 @@ static status add_calls(struct job *j, struct err *e)
     struct strbuf calls = {0};
     status s = file_read(j->expanded, &text, NULL, e);
     if (s) return s;
+    j->fills_locals = strstr(text, LATHE_HOST_FILLS_LOCALS) != NULL;
     host_scan(text, &calls);
     s = write_file(j->expanded, text, "\n# 1 \"(calls of the kernels)\"\n", sb_str(&calls), e);
     mem_free(text);
@@ -330,7 +346,9 @@ static status compile(struct job *j, struct err *e)
     begin_command(j, &c);
     add_all(&c, code);
     add_all(&c, processor_options());
+    if (j->fills_locals) add_all(&c, filled);
     add_all(&c, j->request->sanitize ? sanitized : plain);
+    add_all(&c, exact);
     add(&c, "-x");
     add(&c, "c++-cpp-output");
     return run_step(j, &c, j->image, j->expanded, e);

@@ -1,5 +1,6 @@
 /* host_context.c: see host_context.h. Two ways to switch: x86-64 by hand (the registers that a call preserves, and the
- * stack pointer), others by ucontext. The floating-point control registers are not switched: no kernel changes them. */
+ * stack pointer), others by ucontext. The floating-point control registers are not switched: host_image.c restores
+ * them after each launch. */
 #include "device/host_context.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,11 +1,14 @@
 /* host_image.c: see host_image.h. An image's static shared memory is its thread-local block (host_shim.h): this
- * thread's instance of it is filled with garbage before each block, as is the dynamic part. */
+ * thread's instance of it is filled with garbage before each block, as is the dynamic part.
+ * Neither opening an image nor a launch leaves the floating-point environment changed: gcc 12 and clang may link a
+ * constructor into an image that turns denormals off for all that runs after it, and a kernel may call fesetround. */
 #include "device/host_image.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "device/host_context.h"
 #include "device/host_shim.h"
 #include <dlfcn.h>
+#include <fenv.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,7 +140,10 @@ status host_image_open(const char *path, struct host_block *block, struct dev_mo
     struct dev_module *m = mem_zalloc(1, sizeof *m);
     m->block = block;
     m->path = strchr(path, '/') ? mem_strdup(path) : mem_printf("./%s", path);
+    fenv_t before;
+    fegetenv(&before);
     m->handle = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
+    fesetenv(&before);
     if (!m->handle) s = err_set(e, LATHE_DEVICE, "%s cannot be opened: %s", path, dlerror());
     if (!s) s = bind_image(m, e);
     if (s) {
@@ -218,12 +224,15 @@ status host_image_launch(struct dev_function *f, const struct host_shared *share
     memcpy(image->block_dim, block, 3 * sizeof *block);
     *image->shared = shared_part(shared, bytes);
     const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-    for (uint64_t n = 0; n < blocks; n++) {
+    status s = LATHE_OK;
+    fenv_t before;
+    fegetenv(&before);
+    for (uint64_t n = 0; !s && n < blocks; n++) {
         const uint64_t b = threads.backwards ? blocks - 1 - n : n;
         const uint32_t at[3] = {(uint32_t)(b % grid[0]), (uint32_t)(b / grid[0] % grid[1]),
                                 (uint32_t)(b / grid[0] / grid[1])};
-        status s = launch_block(f, &threads, at, bytes, e);
-        if (s) return s;
+        s = launch_block(f, &threads, at, bytes, e);
     }
-    return LATHE_OK;
+    fesetenv(&before);
+    return s;
 }

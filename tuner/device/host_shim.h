@@ -63,10 +63,16 @@ struct lathe_host_image {
 /* Exported by every image; also one `void lathe_call_NAME(void **args)` for each kernel. */
 #define LATHE_HOST_BIND "lathe_host_bind"
 #define LATHE_HOST_CALL "lathe_call_"
+/* Declared in an image's source where its compiler knows -ftrivial-auto-var-init=pattern. */
+#define LATHE_HOST_FILLS_LOCALS "lathe_host_fills_locals"
 typedef void (*lathe_host_bind_fn)(const struct lathe_host_runtime *, struct lathe_host_image *);
 typedef void (*lathe_host_call_fn)(void **args);
 
 #ifdef __cplusplus
+
+#if (defined(__clang__) ? __clang_major__ >= 8 : __GNUC__ >= 12) && !defined(__NVCOMPILER)
+extern const int lathe_host_fills_locals;
+#endif
 
 #include <assert.h>
 #include <math.h>

@@ -100,7 +100,7 @@ static status try(const char *name, struct shape s, void **args, struct err *e)
     return ops->launch(fx->dev, function(name), &how, args, e);
 }
 
-static void run(const char *name, struct shape s, void **args)
+static inline void run(const char *name, struct shape s, void **args)
 {
     OK(try(name, s, args, &e));
     OK(ops->sync(fx->dev, &e));
