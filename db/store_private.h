@@ -86,6 +86,7 @@
                           "WHERE f.trial_id = trial.id AND f.regime <> 'trial')")                                      \
     X(final_clear, "DELETE FROM measurement WHERE regime <> 'trial' "                                                  \
                    "AND trial_id IN (SELECT id FROM trial WHERE campaign_id = ?1)")                                    \
+    X(final_drift_clear, "DELETE FROM drift WHERE campaign_id = ?1 AND phase <> 'search'")                             \
     /* what ended before total_seconds was kept took its stages at least */                                            \
     X(trial_find, "SELECT id, kernel, configuration, outcome, coalesce(time_ms, CASE WHEN role = 'baseline' THEN "     \
                   "(SELECT median_ms FROM measurement m WHERE m.trial_id = trial.id AND m.regime = 'trial') END), "    \

@@ -262,20 +262,23 @@ status store_measurement(struct store *s, int64_t trial, int position, const str
 }
 
 status store_drift(struct store *s, int64_t campaign, int64_t trial, int position, const struct samples *m,
-                   const struct telemetry *t, struct err *e)
+                   const struct telemetry *t, double ago, struct err *e)
 {
     static const char doing[] = "recording a baseline that was timed again";
-    char now[32];
-    clock_iso8601(now);
+    char taken[32];
+    int64_t us;
+    clock_iso8601(taken);
+    if (ago > 0 && clock_read_moment(taken, &us))
+        clock_print_moment(us - (int64_t)(ago * 1e6), taken);
     status st = store_begin(s, doing, e);
     if (st)
         return st;
     st = store_run(s, STATEMENT_drift_add, doing,
                    SQL_VALUES(sql_int(campaign), sql_int(trial),
                               sql_text(m->regime == REGIME_TRIAL ? "search" : regime_name(m->regime)),
-                              sql_real(store_elapsed(s)), sql_real(m->median), sql_real(m->low), sql_real(m->high),
-                              sql_int(m->count), sql_real(t->sm_mhz), sql_real(t->power_w), sql_real(t->temperature_c),
-                              reasons(t), sql_text(now), sql_int(position)),
+                              sql_real(store_elapsed(s) - ago), sql_real(m->median), sql_real(m->low),
+                              sql_real(m->high), sql_int(m->count), sql_real(t->sm_mhz), sql_real(t->power_w),
+                              sql_real(t->temperature_c), reasons(t), sql_text(taken), sql_int(position)),
                    e);
     return store_finish(s, st, doing, e);
 }
@@ -319,7 +322,10 @@ status store_final_forget(struct store *s, int64_t campaign, struct err *e)
 {
     static const char doing[] = "taking the place of an earlier final";
     status st = store_begin(s, doing, e);
+    if (st)
+        return st;
+    st = store_run(s, STATEMENT_final_clear, doing, SQL_VALUES(sql_int(campaign)), e);
     if (!st)
-        st = store_finish(s, store_run(s, STATEMENT_final_clear, doing, SQL_VALUES(sql_int(campaign)), e), doing, e);
-    return st;
+        st = store_run(s, STATEMENT_final_drift_clear, doing, SQL_VALUES(sql_int(campaign)), e);
+    return store_finish(s, st, doing, e);
 }

@@ -195,6 +195,8 @@ small() {
         WHERE regime = 'cold' AND role = 'candidate' AND final_rank IS NOT NULL")" = "2 2" ]
     [ "$(sql "SELECT count(*) FROM measurement m JOIN trial t ON t.id = m.trial_id
         WHERE regime = 'cold' AND role = 'candidate' AND final_rank IS NULL")" = 0 ]
+    lathe show 1 --db p.db >shown
+    grep -q "in the final, cold: timed 3 times," shown          # of this final's three rounds
     [ "$(sql "SELECT group_concat(number, ' ') FROM (SELECT number FROM trial ORDER BY number)")" = "0 1 2 3 4 5 6" ]
     mine 6 a.db
     diff <(configurations a.db 1) <(configurations p.db 1)

@@ -58,7 +58,7 @@ static status end(struct pool_device *d, struct err *e)
     d->retimed = NULL;
     d->timed_baseline = clock_seconds();
     if (r->samples.count > 0) {
-        s = store_drift(c->store, c->id, l->id, d->position, &r->samples, &r->telemetry, e);
+        s = store_drift(c->store, c->id, l->id, d->position, &r->samples, &r->telemetry, 0, e);
         double drift = r->samples.median / l->time_ms - 1;
         if (fabs(drift) > fabs(d->drift)) d->drift = drift;
     }

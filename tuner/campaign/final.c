@@ -77,7 +77,34 @@ static void pool(struct samples *to, const struct samples *from)
     }
 }
 
-static status measure_entry(struct campaign *c, struct entry *x, enum regime regime, struct err *e)
+/* A baseline timed in a round: how far the device drifted in the final. */
+struct round_time {
+    int64_t trial;
+    int position;
+    double at;                      /* clock_seconds */
+    struct samples samples;         /* without the samples themselves */
+    struct telemetry telemetry;
+};
+
+/* The entries: the baselines, then the leaders, best first, of which the first `tried` are in the final. */
+struct line_up {
+    struct entry *entries;
+    int nbaselines, n, tried;
+    struct round_time *times;       /* of the rounds that count, in their order */
+    int ntimes;
+};
+
+static void keep_time(struct line_up *f, int64_t trial, int position, const struct result *r)
+{
+    f->times = mem_resize(f->times, (size_t)f->ntimes + 1, sizeof *f->times);
+    struct round_time *t = &f->times[f->ntimes++];
+    *t = (struct round_time){.trial = trial, .position = position, .at = clock_seconds(), .samples = r->samples,
+                             .telemetry = r->telemetry};
+    t->samples.ms = NULL;
+    t->samples.throttled = NULL;
+}
+
+static status measure_entry(struct campaign *c, struct line_up *f, struct entry *x, enum regime regime, struct err *e)
 {
     struct answer_of *answers = mem_zalloc((size_t)c->ndevices, sizeof *answers);
     x->evaluation.options = options_for(c, regime);
@@ -88,8 +115,7 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
         if (r->outcome == OUTCOME_ok) {
             pool(&x->on[i].pooled[regime], &r->samples);
             x->on[i].telemetry[regime] = r->telemetry;
-            if (x->leader->baseline)    /* round by round: how far the device drifted in the final */
-                s = store_drift(c->store, c->id, x->on[i].leader->id, i, &r->samples, &r->telemetry, e);
+            if (x->leader->baseline) keep_time(f, x->on[i].leader->id, i, r);
         } else if (!x->leader->baseline && !x->leader->refused) {
             s = final_refuse(c, x, r, e);
         }
@@ -97,12 +123,6 @@ static status measure_entry(struct campaign *c, struct entry *x, enum regime reg
     final_answers_free(c, answers);
     return s;
 }
-
-/* The entries: the baselines, then the leaders, best first, of which the first `tried` are in the final. */
-struct line_up {
-    struct entry *entries;
-    int nbaselines, n, tried;
-};
 
 /* A place of the final is free, and there is a leader that was not tried for it. */
 static bool vacant(const struct campaign *c, const struct line_up *f)
@@ -113,21 +133,22 @@ static bool vacant(const struct campaign *c, const struct line_up *f)
 }
 
 /* Rounds of one regime; the last one where a place became free in it. */
-static status measure_rounds(struct campaign *c, const struct line_up *f, enum regime regime, struct err *e)
+static status measure_rounds(struct campaign *c, struct line_up *f, enum regime regime, struct err *e)
 {
     for (int round = 0; round < rounds(c) && !vacant(c, f); round++)
         for (int i = 0; i < f->nbaselines + f->tried; i++) {
             if (final_interrupted(c)) return LATHE_OK;
             if (f->entries[i].leader->refused) continue;
-            status s = measure_entry(c, &f->entries[i], regime, e);
+            status s = measure_entry(c, f, &f->entries[i], regime, e);
             if (s) return s;
             uv_run(&c->loop, UV_RUN_NOWAIT);
         }
     return LATHE_OK;
 }
 
-static void forget_figures(const struct campaign *c, const struct line_up *f)
+static void forget_figures(const struct campaign *c, struct line_up *f)
 {
+    f->ntimes = 0;
     for (int i = 0; i < f->nbaselines + f->tried; i++)
         for (int d = 0; d < c->ndevices; d++)
             for (int r = 0; r < REGIME_COUNT; r++) {
@@ -218,6 +239,10 @@ static status record_all(struct campaign *c, struct line_up *f, int64_t *winner,
     status s = store_together_begin(c->store, e);
     if (s) return s;
     s = store_final_forget(c->store, c->id, e);
+    for (int i = 0; i < f->ntimes && !s; i++) {
+        const struct round_time *t = &f->times[i];
+        s = store_drift(c->store, c->id, t->trial, t->position, &t->samples, &t->telemetry, clock_seconds() - t->at, e);
+    }
     if (!s) s = rank_all(c, f->entries, f->nbaselines + f->tried, f->nbaselines, winner, e);
     return store_together_end(c->store, s, e);
 }
@@ -235,5 +260,6 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     if (!s && !c->interrupted) s = record_all(c, &f, winner, e);
     for (int i = 0; i < f.n; i++) final_entry_close(c, &f.entries[i]);
     mem_free(f.entries);
+    mem_free(f.times);
     return s == LATHE_INTERRUPTED ? LATHE_OK : s;
 }

@@ -93,6 +93,31 @@ static void test_the_final_is_undone(void **state)
     store_close(s);
 }
 
+#define DRIFT "SELECT group_concat(row, ' ') FROM (SELECT campaign_id || phase AS row FROM drift ORDER BY row)"
+
+/* A baseline timed again in the search, 40 s before in each regime of the final. */
+static void put_drift(struct store *s, int64_t campaign, int64_t trial)
+{
+    for (int r = 0; r < REGIME_COUNT; r++) {
+        struct samples m = {.regime = (enum regime)r, .median = 1, .low = 1, .high = 1, .count = 5};
+        struct telemetry t = {0};
+        assert_ok(store_drift(s, campaign, trial, 0, &m, &t, r == REGIME_TRIAL ? 0 : 40, e));
+    }
+}
+
+/* When a baseline was timed, not when that is recorded. */
+static void test_moments_of_drift(void **state)
+{
+    const char *path = in_folder("moments.db");
+    struct store *s = open_store(path);
+    int64_t campaign = begin_campaign(s);
+    put_drift(s, campaign, put_trial(s, problem, &target, campaign, 0, LIBRARY, NULL, 1));
+    assert_answer(path, "SELECT group_concat(round(f.campaign_seconds - d.campaign_seconds) || ' ' || "
+                        "round(86400 * (julianday(f.taken) - julianday(d.taken))), ', ') FROM drift d, drift f "
+                        "WHERE d.phase = 'search' AND f.phase <> 'search'", "-40.0 -40.0, -40.0 -40.0");
+    store_close(s);
+}
+
 /* A trial that is not in the next final has no times that would stand beside those of that one. */
 static void test_times_of_an_earlier_final(void **state)
 {
@@ -112,6 +137,8 @@ static void test_times_of_an_earlier_final(void **state)
         put_cold(s, id[i], REGIME_COLD, ms);
         assert_ok(store_measurement(s, id[i], 0, &m, NULL, e));
     }
+    put_drift(s, campaign, id[0]);
+    put_drift(s, other, kept);
     assert_ok(store_final_rank(s, campaign, id[1], 1, e));
     assert_ok(store_campaign_end(s, campaign, "finished", NULL, e));
     assert_answer(path, "SELECT t.energy_mj || ' ' || speedup FROM trial_report JOIN trial t ON t.id = trial_id "
@@ -125,6 +152,7 @@ static void test_times_of_an_earlier_final(void **state)
     struct err full;
     assert_int_equal(store_together_end(s, err_set(&full, LATHE_STORE, "a disk is full"), &full), LATHE_STORE);
     assert_answer(path, "SELECT count(*) FROM trial_report WHERE cold_ms IS NOT NULL AND campaign_id = 1", "2");
+    assert_answer(path, DRIFT, "1cold 1search 1sustained 2cold 2search 2sustained");
     assert_ok(store_together_begin(s, e));
     assert_ok(store_final_forget(s, campaign, e));
     assert_ok(store_together_end(s, LATHE_OK, e));
@@ -133,6 +161,7 @@ static void test_times_of_an_earlier_final(void **state)
     assert_answer(path, "SELECT count(*) FROM trial_report WHERE cold_ms IS NOT NULL AND campaign_id = 1", "0");
     assert_answer(path, "SELECT count(*) FROM measurement", "5"); /* those of the trials, and of the other campaign */
     assert_answer(path, "SELECT count(*) FROM sample WHERE measurement_id NOT IN (SELECT id FROM measurement)", "0");
+    assert_answer(path, DRIFT, "1search 2cold 2search 2sustained");
     put_cold(s, id[2], REGIME_COLD, 3);
     assert_ok(store_final_rank(s, campaign, id[2], 1, e));
     assert_answer(path, "SELECT group_concat(trial_id, ' ') FROM trial_report WHERE cold_ms IS NOT NULL", "3 4");
@@ -311,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_trials_as_they_stand),
         cmocka_unit_test(test_the_final_is_undone),
         cmocka_unit_test(test_times_of_an_earlier_final),
+        cmocka_unit_test(test_moments_of_drift),
         cmocka_unit_test(test_from_the_first_version),
         cmocka_unit_test(test_from_the_second_version),
         cmocka_unit_test(test_from_the_fourth_version),
