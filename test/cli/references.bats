@@ -102,3 +102,31 @@ WHOSE="hold: the specification's reference kernel (launch hold_reference, grid 2
     [ "$code" -eq 0 ]
     [ "$(outcomes)" = ok ]
 }
+
+# unfit BUG TEXT: tune and verify end with exit code 2, name the reference, and say TEXT
+unfit() {
+    local whose="unfit: the specification's reference kernel (launch unfit_${3:-reference}, grid 16 x 1 x 1, block 64 x 1 x 1)"
+    fails 2 "$whose $2" lathe tune "$TREE/test/specs/unfit.lua" --size BUG=$1 --device host --trials 1 --db p.db --quiet
+    fails 2 "$whose $2" lathe verify "$TREE/test/specs/unfit.lua" --size BUG=$1 --device host --kernel unfit
+}
+
+@test "a reference that writes what it should not, or leaves out what it should, is told, not the candidates" {
+    unfit 1 "writes out of bounds: y was written 40 bytes past its end"
+    unfit 2 "writes out of bounds: w was written 4 bytes before its start"
+    unfit 3 "changes its input x"
+    unfit 4 "leaves 11 of 1000 elements of y unwritten, the first y[3]" partly
+}
+
+@test "a reference that gives something else when it runs again" {
+    unfit 5 "does not give the same twice: by more than the tolerance its second run differs from the first in 1 of 1000 elements of y"
+    unfit 6 "does not give the same twice: "        # it reads workspace that it did not write
+}
+
+@test "a reference that rounds otherwise when it runs again, or gives a NaN: it may" {
+    for bug in 9 7; do
+        lathe tune "$TREE/test/specs/unfit.lua" --size BUG=$bug --device host --trials 1 --db p.db --quiet >out
+    done
+    run lathe tune "$TREE/test/specs/unfit.lua" --size BUG=8 --device host --trials 1 --db p.db --quiet
+    [ "$status" -eq 1 ]                             # the candidate is not right then, the reference is
+    [[ "$(lathe query --db p.db "SELECT reason FROM trial WHERE campaign_id = 3")" == *"y[3] got "*"wanted nan"* ]]
+}

@@ -11,8 +11,7 @@
 #define NEARLY_ALL 0.99
 enum { FEW_ELEMENTS = 64, SAMPLES = 8 };
 
-/* The share of an output's exact elements that, rounded to its type, are `value`. */
-static status share_of(struct bench *b, int tensor, double value, double *share, struct err *e)
+status bench_share_of(struct bench *b, int tensor, double value, double *share, struct err *e)
 {
     int64_t count = bench_tensor(b, tensor)->count;
     int32_t type = bench_type(b, tensor);
@@ -37,7 +36,7 @@ status bench_find_common(struct bench *b, int tensor, struct err *e)
         double value, share = 0;
         uint64_t at = splitmix64((uint64_t)i) % (uint64_t)count;
         s = b->ops->copy_out(b->dev, &value, a->exact[tensor].data + at * sizeof value, sizeof value, e);
-        if (!s) s = share_of(b, tensor, value, &share, e);
+        if (!s) s = bench_share_of(b, tensor, value, &share, e);
         if (s || share <= a->same[tensor]) continue;
         a->same[tensor] = share;
         a->common[tensor] = value;

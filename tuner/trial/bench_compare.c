@@ -66,8 +66,7 @@ status bench_compare(struct bench *b, int tensor, struct comparison *out, struct
     return bench_compare_at(b, tensor, b->address[tensor], out, e);
 }
 
-/* "[3,17]" for a flat index */
-static void index_text(const struct plan_buffer *p, int64_t flat, char *text, size_t size)
+void bench_index_text(const struct plan_buffer *p, int64_t flat, char *text, size_t size)
 {
     int64_t index[MAX_RANK];
     for (int d = p->rank - 1; d >= 0; d--) {
@@ -163,7 +162,7 @@ status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t
         double got = dtype_read(p->dtype, c.got, (int64_t)i), wanted;
         if (is_right(b, p->dtype, &c, i, got, &wanted) || shown >= 4 || at >= size) continue;
         char index[64];
-        index_text(p, (int64_t)i, index, sizeof index);
+        bench_index_text(p, (int64_t)i, index, sizeof index);
         char g[32], r[32];
         number_text(got, g, sizeof g);
         number_text(wanted, r, sizeof r);

@@ -68,6 +68,14 @@ status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guar
     return LATHE_OK;
 }
 
+void guarded_where(int where, int64_t offset, char *text, size_t size)
+{
+    if (where > 0 && !offset)
+        snprintf(text, size, "just past its end");
+    else
+        snprintf(text, size, "%lld bytes %s", (long long)offset, where < 0 ? "before its start" : "past its end");
+}
+
 /* --- arguments --- */
 
 static status pack_step(struct pipeline *p, const struct plan_step *step, struct pipeline_step *out, struct err *e)

@@ -31,6 +31,8 @@ void guarded_release(const struct dev_ops *ops, struct dev *d, struct guarded *g
  * data. */
 status guarded_check(const struct dev_ops *ops, struct dev *d, const struct guarded *g, int *where, int64_t *offset,
                      struct err *e);
+/* That in words: "just past its end", "4 bytes before its start". */
+void guarded_where(int where, int64_t offset, char *text, size_t size);
 
 /* Queues filling memory. Any number of bytes. */
 status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with,

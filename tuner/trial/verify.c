@@ -18,15 +18,6 @@ static status wrong(struct result *out, const char *fmt, ...)
     return LATHE_OK;
 }
 
-/* "just past its end", "4 bytes before its start" */
-static void say_where(int where, int64_t offset, char *out, size_t size)
-{
-    if (where > 0 && !offset)
-        snprintf(out, size, "just past its end");
-    else
-        snprintf(out, size, "%lld bytes %s", (long long)offset, where < 0 ? "before its start" : "past its end");
-}
-
 static status check_guard(struct bench *b, const struct guarded *g, const char *name, struct result *out, bool *damaged,
                           struct err *e)
 {
@@ -37,7 +28,7 @@ static status check_guard(struct bench *b, const struct guarded *g, const char *
     if (*damaged) return LATHE_OK;
     *damaged = true;
     char place[60];
-    say_where(where, offset, place, sizeof place);
+    guarded_where(where, offset, place, sizeof place);
     snprintf(out->verification.detail, sizeof out->verification.detail, "%s: written %s", name, place);
     return wrong(out, "out-of-bounds write: %s was written %s", name, place);
 }
