@@ -115,13 +115,14 @@ status store_measurement(struct store *s, int64_t trial, int position, const str
 status store_verification(struct store *s, int64_t trial, const struct verification *v, struct err *e);
 status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int rank, struct err *e);
 
-/* What an earlier final of the campaign measured, and with it the samples, its rounds of baselines too: to be called in the transaction
- * (store_together_begin) in which another's figures are recorded, since figures of two finals do not compare. */
+/* What an earlier final of the campaign measured, and with it the samples, its rounds of baselines too: to be called
+ * in the transaction (store_together_begin) in which another's figures are recorded, since figures of two finals do not
+ * compare. */
 status store_final_forget(struct store *s, int64_t campaign, struct err *e);
 
 /* A baseline's trial timed once more in the course of the campaign, on its device at this position. regime: TRIAL
- * during the search, COLD and SUSTAINED in a round of the final. ago: how many seconds before this call; the final's are
- * recorded with its figures, after store_final_forget. Of m the samples themselves are not used. */
+ * during the search, COLD and SUSTAINED in a round of the final. ago: how many seconds before this call; the final's
+ * are recorded with its figures, after store_final_forget. Of m the samples themselves are not used. */
 status store_drift(struct store *s, int64_t campaign, int64_t trial, int position, const struct samples *m,
                    const struct telemetry *t, double ago, struct err *e);
 

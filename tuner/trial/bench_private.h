@@ -40,9 +40,10 @@ status bench_find_common(struct bench *b, int i, struct err *e);
 /* The share of an output's exact elements that, rounded to its type, are `value`; NaN: that are NaN. */
 status bench_share_of(struct bench *b, int tensor, double value, double *share, struct err *e);
 
-/* bench_reference.c: whether the specification's reference kernel, which `run` ran in `seconds` on outputs and workspace
- * of NaN, and whose outputs are kept as exact, writes what it should and nothing else, and gives the same again, which
- * is only seen where a run costs little: else LATHE_SPEC. b->now's limits are set. Leaves other outputs. */
+/* bench_reference.c: whether the specification's reference kernel, which `run` ran in `seconds` on outputs and
+ * workspace of NaN, and whose outputs are kept as exact, writes what it should and nothing else, and gives the
+ * same again, which is only seen where a run costs little: else LATHE_SPEC. b->now's limits are set.
+ * Leaves other outputs. */
 status bench_check_reference(struct bench *b, struct pipeline *run, double seconds, struct err *e);
 
 /* "[3,17]" for a flat index */

@@ -1,6 +1,6 @@
-/* bench_reference.c: is the specification's own reference kernel fit to judge others? What it writes out of bounds, into
- * its inputs or not at all, or differently each time, would be said of every candidate. It is looked at by itself, each
- * time it has run, and what is found is the specification's fault (LATHE_SPEC). */
+/* bench_reference.c: is the specification's own reference kernel fit to judge others? What it writes out of bounds,
+ * into its inputs or not at all, or differently each time, would be said of every candidate. It is looked at by
+ * itself, each time it has run, and what is found is the specification's fault (LATHE_SPEC). */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "trial/bench_private.h"
