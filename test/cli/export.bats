@@ -144,3 +144,10 @@ assert any(s["count"] == len(s["ms"]) > 0 for s in j["samples"])
 assert j["specification"]["kernels"]
 END
 }
+
+@test "what is exported promises no more than its constraints" {
+    lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear -o w.cu
+    not grep -q "never gives" w.cu
+    grep -q "verified at the size above; at another they are as right as" w.cu
+    not grep -q "never gives" <(lathe help export)
+}

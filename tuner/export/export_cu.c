@@ -153,9 +153,11 @@ static void print_usage(struct exporter *x)
             "//\n// Build:     nvcc -std=c++17 -gencode arch=compute_%s,code=%s -c FILE.cu\n"
             "// Self-test: nvcc -std=c++17 -gencode arch=compute_%s,code=%s -DLATHE_SELFTEST FILE.cu -o selftest%s && "
             "./selftest\n"
-            "// The launcher is at the end. It never gives a wrong result for a size: one that this configuration "
-            "cannot serve\n"
-            "// returns cudaErrorInvalidValue.\n\n",
+            "// The launcher is at the end. A size that a constraint of the specification excludes, or at which a "
+            "launch does not\n"
+            "// fit, returns cudaErrorInvalidValue. The results were verified at the size above; at another they are "
+            "as right as\n"
+            "// those constraints are, and the self-test tries a few.\n\n",
             number, arch, number, arch, libs);
 }
 
