@@ -63,6 +63,10 @@ status query_front(struct query *q, const struct query_filter *f, json_t **out, 
  * {tolerance, inputs, operator}. */
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
+/* The campaigns of the trials that query_best would list, newest first: an array of {campaign, problem, size
+ * {dim: n}}. */
+status query_places(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
+
 /* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, tolerance, inputs,
  * state, note (why it failed, or what its numbers must be taken with; else null), created, seconds, trials, ok,
  * best_ms, baseline_ms, speedup. */

@@ -153,6 +153,25 @@ static status list_conditions(struct rows *r, json_t *list, struct err *e)
     return s;
 }
 
+/* {campaign, problem, size} of each row; the campaigns come in any order. */
+static status list_places(struct rows *r, json_t *list, struct err *e)
+{
+    json_t *size = NULL;
+    bool row;
+    status s;
+    while (!(s = query_step(r->q, r->st, &row, e)) && row &&
+           !(s = query_size(r->q, sqlite3_column_int64(r->st, 0), &size, e))) {
+        json_t *place = json_pack("{s:o, s:o, s:o}", "campaign", query_column(r->st, 0), "problem",
+                                  query_column(r->st, 1), "size", size);
+        size_t i = 0;
+        while (i < json_array_size(list) && json_integer_value(json_object_get(json_array_get(list, i), "campaign")) >
+                                                sqlite3_column_int64(r->st, 0))
+            i++;
+        json_array_insert_new(list, i, place);
+    }
+    return s;
+}
+
 static status no_energy(const struct query *q, struct err *e)
 {
     return err_set(e, LATHE_USAGE, "%s: the lathe that wrote it recorded no energy yet", q->sql.path);
@@ -221,6 +240,19 @@ static status conditions_body(struct query *q, const void *args, json_t **out, s
     return query_visit(q, args, &conditions, out, e);
 }
 
+static status places_body(struct query *q, const void *args, json_t **out, struct err *e)
+{
+    static const struct listing places = {
+        .columns = "DISTINCT c.id, (SELECT name FROM problem WHERE id = c.problem_id)",
+        .joins = "",
+        .condition = QUERY_SCORED,
+        .order = QUERY_BY_SCORE,
+        .by_score = FIRST_BY_SCORE,
+        .visit = list_places,
+    };
+    return query_visit(q, args, &places, out, e);
+}
+
 /* The limits that a campaign verified to change neither error nor time, so they are no part of the key. */
 static status front_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
@@ -260,6 +292,11 @@ static status front_body(struct query *q, const void *args, json_t **out, struct
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e)
 {
     return query_in_snapshot(q, conditions_body, f, out, e);
+}
+
+status query_places(struct query *q, const struct query_filter *f, json_t **out, struct err *e)
+{
+    return query_in_snapshot(q, places_body, f, out, e);
 }
 
 status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e)

@@ -145,6 +145,92 @@ assert j["specification"]["kernels"]
 END
 }
 
+# The smallest time is of the first campaign, the newest is the second.
+@test "of several problems and sizes it is the newest campaign's, as for explain, and that is said" {
+    lathe tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db l.db -q
+    for size in M=64,N=256,K=256 M=2,N=4,K=8; do
+        lathe tune linear --kernel simt --device host --size $size --strategy random --trials 1 --db l.db -q
+    done
+    lathe tune linear --kernel simt --device host --size M=64,N=256,K=256 --strategy random --trials 1 --db l.db -q
+    sqlite3 l.db "UPDATE trial SET score_ms = campaign_id WHERE score_ms IS NOT NULL AND number > 0"
+    split lathe export --db l.db -o w.cu
+    grep -q '^//   size          M=64 N=256 K=256$' w.cu
+    [[ "$errors" == "wrote w.cu: "*"of linear M=64 N=256 K=256, as campaign 4 is, the newest with a verified result; \
+2 other problems or sizes are there: choose with --problem, --size or --campaign \
+(\`lathe best --db l.db\` lists them)"* ]]
+    lathe explain --db l.db | grep -q '^trial .* of campaign 4: simt, linear'
+    split lathe export --db l.db --format json
+    [[ "$errors" == "of linear M=64 N=256 K=256, as campaign 4 is, "* ]]
+    # of the campaigns of that problem and size the best
+    split lathe export --db l.db --problem linear -o w.cu
+    [[ "$errors" == "wrote w.cu: trial "*" of campaign 2, "*"; 1 other problem or size is there: "* ]]
+    split lathe export --db l.db --size N=4 -o w.cu
+    [[ "$errors" != *"the newest"* && "$(cat w.cu)" == *"size          M=2 N=4 K=8"* ]]
+    split lathe export --db l.db --problem faults -o w.cu
+    [[ "$errors" == "wrote w.cu: trial 1 of campaign 1, "* && "$errors" != *"the newest"* ]]
+    split lathe export --db l.db --campaign 3 -o w.cu
+    [[ "$errors" != *"the newest"* && "$(cat w.cu)" == *"size          M=2 N=4 K=8"* ]]
+    # the list of best has all, and says what an export takes
+    split lathe best --db l.db
+    [[ "$out" == *"faults"*"linear"* ]]
+    [[ "$errors" == *"times of different problems or sizes do not compare: \`lathe export\` takes the best of linear \
+M=64 N=256 K=256, as campaign 4 is, "* ]]
+    split lathe best --db l.db --problem faults
+    [ -z "$errors" ]
+}
+
+@test "the newest campaign has nothing verified: an older one's winner is said to be that" {
+    lathe tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db o.db -q
+    split lathe export --db o.db -o w.cu
+    [[ "$errors" != *"the newest"* ]]
+    lathe tune linear --kernel simt --device host --size M=2,N=4,K=8 --strategy random --trials 1 --db o.db -q
+    sqlite3 o.db "UPDATE trial SET score_ms = NULL, outcome = 'wrong' WHERE campaign_id = 2 AND number > 0"
+    split lathe export --db o.db -o w.cu
+    [[ "$errors" == "wrote w.cu: trial 1 "*"of faults N=1000, as campaign 1 is, the newest with a verified result" ]]
+}
+
+@test "a winner that was in no final is told, on stderr and in what is written; one that was is not" {
+    local what="was in no final: verified once, not run on and on, not with delays"
+    lathe tune linear --kernel simt --device host --size M=2,N=4,K=8 --strategy random --trials 3 --top 1 --db f.db -q
+    for format in cu json torch; do
+        split lathe export --db f.db --format $format -o w.$format
+        [[ "$errors" != *"in no final"* ]] || { echo "$errors"; return 1; }
+        not grep -q "in no final" w.$format
+    done
+    split lathe best --db f.db
+    [ -z "$errors" ]
+    lathe export --db f.db --format json >w.json
+    [ "$(json w.json "json_type(j, '$.note')")" = null ]
+
+    # the one that was in it, left out: what is next was not
+    other="$(lathe query --db f.db --csv "SELECT min(id) FROM trial WHERE number > 0 AND final_rank IS NULL" | tail -1 |
+        tr -d '\r')"
+    split lathe export --db f.db --trial "$other" -o w.cu
+    [[ "$errors" == *"warning: trial $other $what" ]]
+
+    lathe tune linear --kernel simt --device host --size M=2,N=4,K=8 --strategy random --trials 1 --top 0 --db n.db -q
+    for format in cu json torch; do
+        split lathe export --db n.db --format $format -o w.$format
+        [[ "$errors" == *"warning: trial "*" $what" ]] || { echo "$errors"; return 1; }
+        grep -q "$what" w.$format
+    done
+    [ "$(json w.json "json_extract(j, '$.note')")" = "$what" ]
+    for form in "" --json --csv; do
+        split lathe best --db n.db $form
+        [[ "$errors" == "warning: trial "*" $what" && "$out" != *"$what"* ]]
+    done
+    split lathe export --db n.db --format bundle -o w.lathe
+    if [ "$status" -eq 0 ]; then # NVRTC is here
+        [[ "$errors" == *"warning: trial "*" $what" ]]
+        grep -qa "$what" w.lathe
+        split lathe export --db n.db --format c -o w
+        [[ "$errors" == *"warning: trial "*" $what" ]]
+        grep -q "$what" w.c
+    else
+        [ "$status" -eq 3 ] || { echo "$status $errors"; return 1; }
+    fi
+}
+
 @test "what is exported promises no more than its constraints" {
     lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear -o w.cu
     not grep -q "never gives" w.cu

@@ -174,7 +174,7 @@ images() { find "$1" -name '*.image' | wc -l; }
 }
 
 @test "standard output that goes away, is closed, is full" {
-    lathe tune tiny $RUN --quiet >/dev/null
+    lathe tune tiny $RUN --top 1 --quiet >/dev/null
     for command in best "best --json" show "show 1" "query \"SELECT * FROM trial\"" export; do
         eval "lathe $command" 2>err | true
         [ ! -s err ]

@@ -1,10 +1,12 @@
 /* cmd_best.c: `lathe best`: the best verified configurations in the database, or the front of error and time. */
 #include "cli/cli.h"
+#include "cli/args/newest.h"
 #include "cli/args/parse_inputs.h"
 #include "console/output.h"
 #include "console/parse.h"
 #include "cli/output/report.h"
 #include "cli/args/select.h"
+#include "export/export.h"
 #include "model/result.h"
 #include <string.h>
 
@@ -75,6 +77,46 @@ static status parse_axes(const char *list, unsigned *axes, struct err *e)
     return !list || n > 1 ? LATHE_OK : err_set(e, LATHE_USAGE, "--pareto: name two at least: time,energy");
 }
 
+/* Warns of those that `lathe export` would take, the first of each operator, size and device, and that were in no
+ * final. */
+static void warn_no_final(const json_t *best)
+{
+    json_t *met = json_object(), *trial;
+    size_t i;
+    json_array_foreach((json_t *)best, i, trial) {
+        const char *why = export_no_final(trial);
+        struct strbuf of = {0};
+        sb_addf(&of, "%lld ", (long long)tree_int(trial, "operator"));
+        report_size(&of, json_object_get(trial, "size"));
+        sb_addf(&of, " on %s", tree_text(trial, "device"));
+        if (!json_object_get(met, sb_str(&of)) && why)
+            note_line("warning: trial %lld %s", (long long)tree_int(trial, "id"), why);
+        json_object_set_new_nocheck(met, sb_str(&of), json_true());
+        sb_free(&of);
+    }
+    json_decref(met);
+}
+
+/* The first of the list is not what `lathe export` takes where there are several problems or sizes: their times do not
+ * compare. */
+static status tell_export(struct query *q, const struct query_filter *f, struct err *e)
+{
+    struct newest n;
+    struct strbuf text = {0};
+    status s = f->campaign ? LATHE_OK : newest_find(q, f, &n, e);
+    if (f->campaign || s != LATHE_OK)
+        return s;
+    if (n.others) {
+        newest_text(&n, &text);
+        note_line("times of different problems or sizes do not compare: `lathe export` takes the best of %s, unless "
+                  "--problem, --size or --campaign says otherwise",
+                  sb_str(&text));
+    }
+    sb_free(&text);
+    newest_free(&n);
+    return LATHE_OK;
+}
+
 static status best_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct best_args *args = p;
@@ -122,7 +164,11 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
         else
             report_best(&b, best, NULL, true);
         s = out_report(&b, e);
+        if (s == LATHE_OK && !front)
+            s = tell_export(q, &f, e);
     }
+    if (s == LATHE_OK && !front)
+        warn_no_final(best);
     json_decref(best);
     query_close(q);
     return s;
@@ -136,7 +182,9 @@ const struct command command_best = {
         "of it was verified here, where --campaign or --device names it, and it is said then. Those that were in their "
         "campaign's final "
         "are ranked by its cold time, the others by the time of their trial. 'error' is the relative Frobenius "
-        "error against double precision, 'speed-up' the first baseline's time over this one's. --front compares "
+        "error against double precision, 'speed-up' the first baseline's time over this one's. What was in no final "
+        "was verified once, and that is said. `lathe export` takes the first one of the newest campaign's problem and "
+        "size. --front compares "
         "the times of trials ('time ms'), since what is inaccurate is in no final.",
     .options = best_options,
     .args_size = sizeof(struct best_args),

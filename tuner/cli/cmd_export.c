@@ -145,12 +145,15 @@ static status export_one(struct query *q, const struct export_args *args, make_f
     const char *db = args->selection.db;
     struct export_trial t;
     struct strbuf source = {0};
+    char *note = NULL;
     int64_t id = 0;
-    status s = export_choose(q, &args->selection, args->trial, &id, e);
+    status s = export_choose(q, &args->selection, args->trial, &id, &note, e);
     if (s == LATHE_OK)
         s = export_trial_open(q, id, db, args->name, &t, e);
-    if (s != LATHE_OK)
+    if (s != LATHE_OK) {
+        mem_free(note);
         return s;
+    }
     s = export_check_name(&t.in, false, e);
     if (s == LATHE_OK)
         s = make(q, &t.in, &source, e);
@@ -158,8 +161,13 @@ static status export_one(struct query *q, const struct export_args *args, make_f
         err_prefix(e, "%.200s, trial %lld", db, (long long)id);
     if (s == LATHE_OK)
         s = write_source(&source, args->output, t.trial, e);
-    if (s == LATHE_OK)
+    if (s == LATHE_OK && note)
+        note_line("%s", note);
+    if (s == LATHE_OK) {
         warn_if_blind(t.trial, db);
+        export_warn_no_final(t.trial);
+    }
+    mem_free(note);
     sb_free(&source);
     export_trial_close(&t);
     return s;
@@ -204,7 +212,9 @@ const struct command command_export = {
     .summary = "writes the best configuration as code, or a campaign for other tuners",
     .details =
         "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
-        "where it comes from. 'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
+        "where it comes from. Where --problem, --size and --campaign leave several problems or sizes, it is the newest "
+        "campaign's, as for `lathe explain` and `lathe report`, and that is said; so is that a winner was in no final. "
+        "'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
         "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
         "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each "
         "size and device of one problem, compiled, and a plain kernel for every other size. NAME_launch takes the "

@@ -18,6 +18,10 @@ struct export_input {
  * it can be known before anything is compiled: every export says the same. */
 status export_check_name(const struct export_input *in, bool driver, struct err *e);
 
+/* What is to be known of a winner that was in no final of its campaign: "was in no final: ..."; NULL: it was in one, or
+ * was recorded elsewhere. trial: db/query.h's object. */
+const char *export_no_final(const json_t *trial);
+
 /* One self-contained .cu: provenance comment, parameters baked in, epilogue inlined, the kernels, an extern "C"
  * launcher
  *     cudaError_t lathe_<problem>(const float *X, ..., float *Y, <dims as int64_t>, <scalars>, void *workspace,

@@ -66,6 +66,8 @@ static json_t *origin(const json_t *provenance)
         json_t *part = json_object_get(provenance, keys[i]);
         json_object_set_new(out, keys[i], part ? json_incref(part) : json_null());
     }
+    const char *note = export_no_final(json_object_get(provenance, "trial"));
+    json_object_set_new(out, "note", note ? json_string(note) : json_null());
     return out;
 }
 

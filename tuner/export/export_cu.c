@@ -94,6 +94,15 @@ static void tolerance_text(struct strbuf *b, const struct problem *p, const char
     if (*inputs && strcmp(inputs, "default")) sb_addf(b, ", on inputs '%s'", inputs);
 }
 
+const char *export_no_final(const json_t *trial)
+{
+    const char *kind = text_of(trial, "device_kind");
+    bool recorded = !strcmp(kind, "imported") || !strcmp(kind, "replay");
+    /* a resumed campaign that did not come to its next final keeps the earlier one's times, and no places */
+    bool was = json_is_number(json_object_get(trial, "rank")) || json_is_number(json_object_get(trial, "cold_ms"));
+    return was || recorded ? NULL : "was in no final: verified once, not run on and on, not with delays";
+}
+
 void export_provenance(struct exporter *x)
 {
     const json_t *pr = x->in->provenance, *trial = json_object_get(pr, "trial");
@@ -125,6 +134,7 @@ void export_provenance(struct exporter *x)
     tolerance_text(&line, x->p, text_of(trial, "inputs"));
     comment(x, "verified to", sb_str(&line));
     sb_free(&line);
+    if (export_no_final(trial)) comment(x, "final", export_no_final(trial));
     size_t i;
     json_t *baseline;
     json_array_foreach(json_object_get(pr, "baselines"), i, baseline)

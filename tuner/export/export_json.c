@@ -11,6 +11,13 @@ static json_t *known_part(const json_t *from, const char *key)
     return part ? json_incref(part) : json_null();
 }
 
+/* New reference. */
+static json_t *note_of(const json_t *trial)
+{
+    const char *note = export_no_final(trial);
+    return note ? json_string(note) : json_null();
+}
+
 static json_t *size_of(const struct problem *p)
 {
     json_t *size = json_object();
@@ -66,6 +73,7 @@ status export_json(const struct export_input *in, const json_t *campaign, json_t
         json_object_set_new(j, "device", known_part(trial, "device"));
         json_object_set_new(j, "configuration", config_to_json(x.k, x.slots, in->choice));
         json_object_set_new(j, "trial", known_part(in->provenance, "trial"));
+        json_object_set_new(j, "note", note_of(trial));
         json_object_set_new(j, "campaign", campaign ? json_incref((json_t *)campaign) : json_null());
         for (size_t i = 0; i < sizeof provenance / sizeof *provenance; i++)
             json_object_set_new(j, provenance[i], known_part(in->provenance, provenance[i]));

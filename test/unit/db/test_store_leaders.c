@@ -149,6 +149,24 @@ static void assert_best(const char *path)
     assert_int_equal(json_array_size(list),
                      atoi(ask(path, "SELECT count(score_ms) > 0 FROM trial WHERE kernel = 'shown'")));
     json_decref(list);
+    /* no campaign is left out, whichever of its trials are among the leaders */
+    assert_ok(query_places(q, &(struct query_filter){.kernel = "shown"}, &list, e));
+    char *campaigns = mem_strdup("");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *place = json_array_get(list, i);
+        char *longer = mem_printf("%s%s%lld", campaigns, i ? " " : "",
+                                  (long long)json_integer_value(json_object_get(place, "campaign")));
+        mem_free(campaigns);
+        campaigns = longer;
+        assert_string_equal(json_string_value(json_object_get(place, "problem")),
+                            ask(path, "SELECT name FROM problem LIMIT 1"));
+    }
+    assert_string_equal(campaigns,
+                        ask(path, "SELECT coalesce(group_concat(campaign_id, ' '), '') FROM (SELECT DISTINCT "
+                                  "campaign_id FROM trial WHERE kernel = 'shown' AND score_ms IS NOT NULL "
+                                  "ORDER BY campaign_id DESC)"));
+    mem_free(campaigns);
+    json_decref(list);
     query_close(q);
 }
 

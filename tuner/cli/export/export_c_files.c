@@ -44,6 +44,8 @@ static status write_files(const struct export_set *set, const char *stem, struct
         s = file_write_atomic(c, sb_str(&source), source.len, e);
     if (s == LATHE_OK)
         export_set_tell(set, both);
+    if (s == LATHE_OK)
+        export_set_warn(set);
     mem_free(h);
     mem_free(c);
     mem_free(include);
@@ -109,6 +111,8 @@ status export_bundle_file(struct query *q, const struct selection *sel, int64_t 
         s = to_file ? file_write_atomic(output, bytes.s, bytes.len, e) : out_text(bytes.s, bytes.len, e);
     if (s == LATHE_OK && to_file)
         export_set_tell(&set, output);
+    if (s == LATHE_OK)
+        export_set_warn(&set);
     sb_free(&bytes);
     export_set_close(&set);
     return s;

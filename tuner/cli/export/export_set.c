@@ -89,7 +89,7 @@ static status find_trials(struct export_set *set, struct query *q, const struct 
                           const char *name, struct err *e)
 {
     int64_t id;
-    status s = export_choose(q, sel, trial, &id, e);        /* refuses options that do not go together; finds any */
+    status s = export_choose(q, sel, trial, &id, NULL, e);  /* refuses options that do not go together; finds any */
     if (s != LATHE_OK)
         return s;
     if (trial) {
@@ -206,6 +206,12 @@ void export_set_tell(const struct export_set *set, const char *files)
                   set->trials[i]->in.kernel->name, where);
         mem_free(where);
     }
+}
+
+void export_set_warn(const struct export_set *set)
+{
+    for (int i = 0; i < set->n; i++)
+        export_warn_no_final(set->trials[i]->trial);
 }
 
 void export_set_close(struct export_set *set)

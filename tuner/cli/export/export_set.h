@@ -21,6 +21,8 @@ status export_set_open(struct query *q, const struct selection *sel, int64_t tri
                        struct export_set *out, struct err *e);
 /* "wrote FILES: 2 configurations, ...", and a line each, on stderr. */
 void export_set_tell(const struct export_set *set, const char *files);
+/* Warns of those that were in no final. */
+void export_set_warn(const struct export_set *set);
 void export_set_close(struct export_set *set);
 
 #endif

@@ -1,7 +1,9 @@
 /* export_trials.c: which trial an export is of, and all that the exporter needs of it. */
 #include "cli/export/export_trials.h"
 #include "base/mem.h"
+#include "cli/args/newest.h"
 #include "cli/output/report.h"
+#include "console/output.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -22,12 +24,8 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
     struct query_filter f = *chosen;
     struct strbuf list = {0};
     const json_t *size = json_object_get(trial, "size");
-    char **dims = mem_zalloc(json_object_size(size) + 1, sizeof *dims);
-    const char *name;
-    json_t *value, *conditions = NULL;
-    f.ndims = 0;
-    json_object_foreach((json_t *)size, name, value)
-        dims[f.ndims++] = mem_printf("%s=%lld", name, (long long)json_integer_value(value));
+    char **dims = newest_dims(size, &f.ndims);
+    json_t *conditions = NULL;
     f.dims = (const char *const *)dims;
     f.problem = tree_text(trial, "problem");
     f.device = tree_text(trial, "device");
@@ -52,9 +50,7 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
             "there are results to more than one tolerance, or on more than one kind of inputs: %.800s\nchoose with "
             "--tolerance, --inputs, --campaign or --trial",
             sb_str(&list));
-    for (int i = 0; i < f.ndims; i++)
-        mem_free(dims[i]);
-    mem_free(dims);
+    newest_dims_free(dims, f.ndims);
     json_decref(conditions);
     json_decref(operators);
     sb_free(&list);
@@ -72,8 +68,48 @@ status export_query_best(struct query *q, struct query_filter *f, json_t **best,
     return query_best(q, f, best, e);
 }
 
-status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, struct err *e)
+/* What is not chosen, of problem and size, is the newest campaign's: times of others say nothing of these. */
+static void place_note(const struct newest *n, const char *db, char **note)
 {
+    struct strbuf b = {0};
+    if (!n->others && !n->passed_over)
+        return;
+    sb_add(&b, "of ");
+    newest_text(n, &b);
+    if (n->others) {
+        sb_addf(&b, "; %d other problem%s or size%s there: choose with --problem, --size or --campaign (`lathe best",
+                n->others, n->others == 1 ? "" : "s", n->others == 1 ? " is" : "s are");
+        select_db_option(&b, db);
+        sb_add(&b, "` lists them)");
+    }
+    *note = sb_take(&b);
+}
+
+/* The best that passes the filter; *best may be empty. */
+static status choose_best(struct query *q, const struct selection *sel, struct query_filter *f, json_t **best,
+                          char **note, struct err *e)
+{
+    struct newest n = {0};
+    status s = note && !sel->campaign ? newest_find(q, f, &n, e) : LATHE_OK;
+    if (s == LATHE_OK) {
+        newest_narrow(&n, f);
+        s = export_query_best(q, f, best, e);
+    }
+    if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(*best) == 0))
+        s = selection_nothing(sel, q, e);
+    if (s == LATHE_OK && !sel->campaign)
+        s = export_check_conditions(q, json_array_get(*best, 0), f, e);
+    if (s == LATHE_OK && n.campaign)
+        place_note(&n, sel->db, note);
+    newest_free(&n);
+    return s;
+}
+
+status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, char **note,
+                     struct err *e)
+{
+    if (note)
+        *note = NULL;
     if (trial) {
         if (sel->problem || sel->device || sel->kernel || sel->campaign || sel->sizes.count || sel->tolerances.count ||
             sel->inputs)
@@ -89,18 +125,20 @@ status export_choose(struct query *q, const struct selection *sel, int64_t trial
         return s;
     f.top = 1;
     json_t *best = NULL;
-    s = export_query_best(q, &f, &best, e);
-    if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0))
-        s = selection_nothing(sel, q, e);
-    else if (s == LATHE_OK)
-        *id = tree_int(json_array_get(best, 0), "id");
-    if (s == LATHE_OK && !sel->campaign)
-        s = export_check_conditions(q, json_array_get(best, 0), &f, e);
+    s = choose_best(q, sel, &f, &best, note, e);
+    *id = tree_int(json_array_get(best, 0), "id");
     json_decref(best);
     return s;
 }
 
 /* --- one --- */
+
+void export_warn_no_final(const json_t *trial)
+{
+    const char *why = export_no_final(trial);
+    if (why)
+        note_line("warning: trial %lld %s", (long long)tree_int(trial, "id"), why);
+}
 
 /* Only what was verified, and may win, is handed out. */
 static status check_exportable(const json_t *trial, struct err *e)

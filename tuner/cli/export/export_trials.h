@@ -14,9 +14,14 @@ struct export_trial {
     struct export_input in;             /* borrows from the rest: the struct must stay where it is */
 };
 
-/* `trial`, or (0) the best of those selected. LATHE_NOTHING: there is none; LATHE_USAGE: an option too many, or trials
- * that were verified to different tolerances or on different inputs, so that the user has not chosen. */
-status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, struct err *e);
+/* `trial`, or (0) the best of those selected. note, if not NULL: where the selection leaves several problems or sizes,
+ * the best of the newest campaign's, and what to say of the others, to be freed (NULL: nothing). LATHE_NOTHING: there
+ * is none; LATHE_USAGE: an option too many, or trials that were verified to different tolerances or on different
+ * inputs, so that the user has not chosen. */
+status export_choose(struct query *q, const struct selection *sel, int64_t trial, int64_t *id, char **note,
+                     struct err *e);
+/* Warns of a winner that was in no final. */
+void export_warn_no_final(const json_t *trial);
 
 /* query_best; where the filter wants what was measured here and there is none, *f no longer does: of what was recorded
  * elsewhere it is said later why that is no code. */
