@@ -43,23 +43,25 @@ static __device__ __forceinline__ void lathe_write(void *p, int type, lathe_u64 
     else ((float *)p)[i] = value;
 }
 
-// Elements that are filled from another seed: none if line is 0; else the last of the tensor, where tails are, not the
-// first, where kernels look first, and about half of those between. Of the lines of `line` elements an eighth has none
-// of them, an eighth nothing else, an eighth each has 1 and 15 of 16. trial/bench_fill.c has the same layout.
+// Elements that are filled from another seed: none if mix is 0; else the last of the tensor, where tails are, not the
+// first, where kernels look first, and of those between, where mix is 1, about half: of the lines of `line` elements
+// an eighth has none of them, an eighth nothing else, an eighth each has 1 and 15 of 16. Where it is 2, all but half of the
+// elements of an eighth of the lines. trial/bench_fill.c has the same layout.
 struct lathe_mixing {
     lathe_u64 other;
-    long long line;
+    long long line, mix;
 };
 
 // The seed that element i of count is filled from.
 static __device__ __forceinline__ lathe_u64 lathe_seed_of(lathe_u64 seed, lathe_mixing m, lathe_u64 i,
                                                           long long count)
 {
-    if (!m.line) return seed;
+    if (!m.mix) return seed;
     if (i + 1 == (lathe_u64)count) return m.other;
     if (!i) return seed;
     const lathe_u64 key = lathe_mix(seed ^ m.other), kind = lathe_mix(key + i / (lathe_u64)m.line) & 7;
-    const lathe_u64 sixteenths = kind == 0 ? 0 : kind == 1 ? 16 : kind == 2 ? 1 : kind == 3 ? 15 : 8;
+    const lathe_u64 half = kind == 0 ? 0 : kind == 1 ? 16 : kind == 2 ? 1 : kind == 3 ? 15 : 8;
+    const lathe_u64 sixteenths = m.mix == 2 ? (kind == 0 ? 8 : 16) : half;
     return (lathe_mix(~key + i * 0x9e3779b97f4a7c15ull) & 15) < sixteenths ? m.other : seed;
 }
 

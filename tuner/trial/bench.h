@@ -72,10 +72,15 @@ void bench_close(struct bench *b);
 status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e);
 /* Brings the inputs of `timed` or `check` into the tensors: those that have check values are filled again. Queued. */
 status bench_use(struct bench *b, struct answers *which, struct err *e);
-/* Fills every input with other values of the same kind, or again with those that there are answers on. About half of
- * the elements keep their value, so that a kernel that looks at some to see whether the inputs are still the same is
- * wrong. Queued. */
-status bench_other_inputs(struct bench *b, bool other, struct err *e);
+/* How much of the inputs is other values of the same kind. A part keeps its values, so that a kernel that looks at some
+ * elements to see whether the inputs are still the same is wrong. */
+enum bench_mix {
+    MIX_NONE,                       /* the inputs that there are answers on */
+    MIX_HALF,                       /* of most lines half of the elements */
+    MIX_MOST,                       /* all, but of an eighth of the lines half: what is left of one element shows too */
+};
+/* Fills every input so. Queued. */
+status bench_other_inputs(struct bench *b, enum bench_mix mix, struct err *e);
 /* "100 % of Y are 0" if an output is nearly constant, on all inputs that there are answers on: then an error of it says
  * little of a kernel. "" if none is. */
 void bench_blind(const struct bench *b, char *text, size_t size);

@@ -37,7 +37,7 @@ static float spread(const struct plan_buffer *p)
 
 struct mixing {                     /* lathe_mixing in kernels/common/verify.cu */
     uint64_t other;
-    int64_t line;
+    int64_t line, mix;              /* mix: an enum bench_mix */
 };
 
 /* Lines are rows of the last axis; where those are few, as of a vector, sixteenths of the tensor. */
@@ -69,11 +69,11 @@ static bool bias_follows(enum inputs i)
 /* Of each tensor another. */
 static uint64_t seed_of(uint64_t seed, int tensor) { return splitmix64(seed + (uint64_t)tensor * 0x51ed2701u); }
 
-status bench_fill(struct bench *b, int i, uint64_t seed, bool mixed, struct err *e)
+status bench_fill(struct bench *b, int i, uint64_t seed, enum bench_mix mix, struct err *e)
 {
     int64_t own = (int64_t)seed_of(seed, i);
     struct mixing mixing = {.other = seed_of(splitmix64(seed ^ 0x07e4), i),
-                            .line = mixed ? mixed_line(bench_tensor(b, i)) : 0};
+                            .line = mixed_line(bench_tensor(b, i)), .mix = mix};
     enum part part = part_of(b, i);
     enum inputs class = b->now->inputs;
     bool specified = inputs_specified(class) || part == PART_OTHER || (part == PART_BIAS && !bias_follows(class));

@@ -210,7 +210,7 @@ static status find_answers(struct bench *b, struct answers *a, enum inputs input
     a->sgemm_error = NAN;
     for (int i = 0; i < n; i++) {
         if (bench_tensor(b, i)->role != PLAN_INPUT) continue;
-        status s = bench_fill(b, i, seed, false, e);
+        status s = bench_fill(b, i, seed, MIX_NONE, e);
         if (!s) s = bench_hash(b, i, &a->hash[i], e);
         if (s) return s;
     }
@@ -245,11 +245,11 @@ status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct e
     return s;
 }
 
-status bench_other_inputs(struct bench *b, bool other, struct err *e)
+status bench_other_inputs(struct bench *b, enum bench_mix mix, struct err *e)
 {
     status s = LATHE_OK;
     for (int i = 0; i < b->setup.tensors.ntensors && !s; i++)
-        if (bench_tensor(b, i)->role == PLAN_INPUT) s = bench_fill(b, i, b->seed, other, e);
+        if (bench_tensor(b, i)->role == PLAN_INPUT) s = bench_fill(b, i, b->seed, mix, e);
     return s;
 }
 
@@ -259,6 +259,6 @@ status bench_use(struct bench *b, struct answers *which, struct err *e)
     if (b->now == which) return s;
     b->now = which;
     for (int i = 0; i < b->setup.tensors.ntensors && !s; i++)
-        if (bench_tensor(b, i)->has_check) s = bench_fill(b, i, b->seed, false, e);
+        if (bench_tensor(b, i)->has_check) s = bench_fill(b, i, b->seed, MIX_NONE, e);
     return s;
 }

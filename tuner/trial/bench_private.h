@@ -30,8 +30,9 @@ static inline int32_t bench_type(const struct bench *b, int i) { return bench_te
 
 status bench_run_support(struct bench *b, struct dev_function *f, uint32_t blocks, void **args, struct err *e);
 
-/* bench_fill.c: fills input i with values of the class b->now->inputs; mixed: about half of them from another seed. */
-status bench_fill(struct bench *b, int i, uint64_t seed, bool mixed, struct err *e);
+/* bench_fill.c: fills input i with values of the class b->now->inputs; mix: how much
+ * from another seed. */
+status bench_fill(struct bench *b, int i, uint64_t seed, enum bench_mix mix, struct err *e);
 
 /* bench_common.c: b->now's same[i] and common[i] of output i, whose exact values are there; 0 for scaled inputs and few
  * elements. */

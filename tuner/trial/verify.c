@@ -198,13 +198,13 @@ enum how {
 
 /* As if the first, but with numbers where the first finds NaN: it finds nothing of a run on the inputs that there are
  * answers on. Those are there again also where the run fails: after a launch that is refused the device is used on. */
-static status run_on_others(struct bench *b, struct pipeline *p, struct err *e)
+static status run_on_others(struct bench *b, struct pipeline *p, enum bench_mix mix, struct err *e)
 {
-    status s = bench_other_inputs(b, true, e);
+    status s = bench_other_inputs(b, mix, e);
     if (!s) s = bench_poison_outputs(b, GARBAGE_NUMBERS, e);
     if (!s) s = pipeline_poison(p, GARBAGE_NUMBERS, e);
     if (!s) s = pipeline_run(p, e);
-    status back = bench_other_inputs(b, false, s ? NULL : e);
+    status back = bench_other_inputs(b, MIX_NONE, s ? NULL : e);
     return s ? s : back;
 }
 
@@ -212,7 +212,7 @@ static status run_on_others(struct bench *b, struct pipeline *p, struct err *e)
 static status run_once(struct bench *b, struct pipeline *p, enum how how, uint64_t *hash, struct err *e)
 {
     status s = fill_bands(b, p, how == OVER_NAN ? GARBAGE_NAN : GARBAGE_NUMBERS, e);
-    if (!s) s = how == OVER_OTHERS ? run_on_others(b, p, e) : bench_poison_outputs(b, GARBAGE_NAN, e);
+    if (!s) s = how == OVER_OTHERS ? run_on_others(b, p, MIX_MOST, e) : bench_poison_outputs(b, GARBAGE_NAN, e);
     if (!s && how == FENCED) s = forbid_guards(b, p, true, e);
     if (!s) s = pipeline_run(p, e);
     if (!s) s = b->ops->sync(b->dev, e);
@@ -296,7 +296,7 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     uint64_t first;
     /* An image's first launch is on inputs that nobody asks about: what a kernel keeps of it is wrong for all
      * others, also where it looks at a part of them that is the same in both. */
-    status s = p->launched ? LATHE_OK : run_on_others(b, p, e);
+    status s = p->launched ? LATHE_OK : run_on_others(b, p, MIX_HALF, e);
     p->launched = true;
     if (!s) s = pipeline_poison(p, GARBAGE_NAN, e);
     if (!s) s = run_once(b, p, OVER_NAN, &first, e);

@@ -20,7 +20,7 @@ static struct {
     dev_ptr at;
     float a, b;
     int64_t seed;
-    struct { uint64_t other; int64_t line; } mixing;    /* as in kernels/common/verify.cu */
+    struct { uint64_t other; int64_t line, mix; } mixing;    /* as in kernels/common/verify.cu */
 } last;
 
 static status fake_launch(struct dev *d, struct dev_function *f, const struct dev_launch *how, void **args,
@@ -128,15 +128,16 @@ static void a_launch_that_is_refused_leaves_the_inputs_as_they_were(void **state
     (void)state;
     b.tensors = tensors;
     b.now = &b.timed;
-    assert_int_equal(bench_other_inputs(&b, false, &e), LATHE_OK);
+    assert_int_equal(bench_other_inputs(&b, MIX_NONE, &e), LATHE_OK);
     assert_true(last.at == address[W]);
     int64_t seed = last.seed;
-    assert_int_equal(bench_other_inputs(&b, true, &e), LATHE_OK);
-    assert_true(last.at == address[W] && last.seed == seed && last.mixing.line && last.mixing.other != (uint64_t)seed);
-    assert_int_equal(bench_other_inputs(&b, false, &e), LATHE_OK);
+    assert_int_equal(bench_other_inputs(&b, MIX_HALF, &e), LATHE_OK);
+    assert_true(last.at == address[W] && last.seed == seed && last.mixing.mix == MIX_HALF);
+    assert_true(last.mixing.other != (uint64_t)seed);
+    assert_int_equal(bench_other_inputs(&b, MIX_NONE, &e), LATHE_OK);
     assert_int_equal(verify_pipeline(&b, &p, &out, &damaged, &e), LATHE_DEVICE);
     assert_string_equal(e.text, "too many resources");
-    assert_true(last.at == address[W] && last.seed == seed && !last.mixing.line);
+    assert_true(last.at == address[W] && last.seed == seed && !last.mixing.mix);
 }
 
 /* count elements in rows of `row` are mixed in lines of `line`. */
@@ -150,9 +151,9 @@ static void assert_mixed_in_lines(int64_t count, int64_t row, int64_t line)
     buffers[W].shape[0] = count / row;
     buffers[W].shape[1] = row;
     buffers[W].count = count;
-    assert_int_equal(bench_other_inputs(&b, true, &e), LATHE_OK);
+    assert_int_equal(bench_other_inputs(&b, MIX_MOST, &e), LATHE_OK);
     buffers[W] = kept;
-    assert_int_equal(last.mixing.line, line);
+    assert_true(last.mixing.line == line && last.mixing.mix == MIX_MOST);
 }
 
 static void inputs_are_mixed_in_rows_or_parts_of_a_few(void **state)
