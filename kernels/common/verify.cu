@@ -44,9 +44,9 @@ static __device__ __forceinline__ void lathe_write(void *p, int type, lathe_u64 
 }
 
 // Elements that are filled from another seed: none if mix is 0; else the last of the tensor, where tails are, not the
-// first, where kernels look first, and of those between, where mix is 1, about half: of the lines of `line` elements
-// an eighth has none of them, an eighth nothing else, an eighth each has 1 and 15 of 16. Where it is 2, all but half of the
-// elements of an eighth of the lines. trial/bench_fill.c has the same layout.
+// first, where kernels look first. Of those between, where mix is 1, about half: of the lines of `line` elements an
+// eighth has none of them, an eighth nothing else, an eighth each has 1 and 15 of 16. Where it is 2, all but half of
+// the elements of an eighth of the lines. trial/bench_fill.c has the same layout.
 struct lathe_mixing {
     lathe_u64 other;
     long long line, mix;
