@@ -123,15 +123,16 @@ static void print_compare(struct exporter *x)
             "            double lathe_r = lathe_r_%s[lathe_i], lathe_diff = fabs((double)lathe_h_%s[lathe_i] - "
             "lathe_r);\n"
             "            const double lathe_held = (double)(%s)(float)lathe_r;    // may be an infinity\n"
-            "            const bool lathe_same = isnan(lathe_held) ? isnan((double)lathe_h_%s[lathe_i])\n"
-            "                                                      : (double)lathe_h_%s[lathe_i] == lathe_held;\n"
-            "            if (!isfinite(lathe_held) && lathe_same) continue;\n"
-            "            if (!(isfinite(lathe_r) && lathe_diff <= %.17g + %.17g * fabs(lathe_r)) && lathe_bad++ < 3)\n"
+            "            const double lathe_g = (double)lathe_h_%s[lathe_i];\n"
+            "            const bool lathe_nan = lathe_held != lathe_held, lathe_finite = lathe_r - lathe_r == 0;\n"
+            "            const bool lathe_same = lathe_nan ? lathe_g != lathe_g : lathe_g == lathe_held;\n"
+            "            if (lathe_held - lathe_held != 0 && lathe_same) continue;\n"
+            "            if (!(lathe_finite && lathe_diff <= %.17g + %.17g * fabs(lathe_r)) && lathe_bad++ < 3)\n"
             "                printf(\"%s[%%zu]: got %%.9g, wanted %%.9g\\n\", lathe_i, (double)lathe_h_%s[lathe_i], "
             "lathe_r);\n"
             "            lathe_d2 += lathe_diff * lathe_diff;\n            lathe_r2 += lathe_r * lathe_r;\n        }\n",
             t->name, t->name, t->name, dtype_public_type(t->dtype), t->name, t->name, t->name,
-            dtype_public_type(t->dtype), t->name, t->name, p->tolerance.atol, p->tolerance.rtol, t->name, t->name);
+            dtype_public_type(t->dtype), t->name, p->tolerance.atol, p->tolerance.rtol, t->name, t->name);
     }
 }
 
