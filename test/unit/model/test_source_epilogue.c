@@ -1,38 +1,9 @@
 /* test_source_epilogue.c: the generated epilogues, compiled by the system's C++ compiler and run. */
-#include "spec_fixture.h"
+#include "source_fixture.h"
 
 #include "model/source.h"
 #include <dlfcn.h>
 #include <math.h>
-#include <stdio.h>
-#include <unistd.h>
-
-static char dir[64];
-
-static int make_dir(void **state)
-{
-    (void)state;
-    strcpy(dir, "/tmp/lathe-source-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    return system(command);
-}
-
-static char *put(const char *name, const char *text)
-{
-    struct err e = {0};
-    char *path = path_join(dir, name), *parent = path_dirname(path);
-    if (dir_make(parent, &e) || file_write_atomic(path, text, strlen(text), &e))
-        fail_msg("%s", e.text);
-    mem_free(parent);
-    return path;
-}
 
 enum { ROWS = 3, COLS = 4, DEPTH = 5 };
 static float bias[COLS], residual[ROWS * COLS], cube[ROWS * COLS * DEPTH];
