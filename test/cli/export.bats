@@ -26,6 +26,31 @@ builds() { # FILE [OPTION...]
     builds w.cu -DLATHE_SELFTEST
 }
 
+@test "a reference kernel over lathe.cuh, whose formulas divide: the self-test builds" {
+    cp "$TREE/test/specs/faults_reference.cu" mine.cu
+    sed -i '1i #include "lathe.cuh"' mine.cu
+    cat >spec.lua <<'EOF'
+return problem {
+  name = "divides", dims = { { "N", 1000 } },
+  tensors = { { "x", "f32", { "N" } }, { "y", "f32", { "N" }, output = true } },
+  reference = kernel {
+    source = "mine.cu",
+    steps = { launch { "scale_reference", grid = "min(max(ceil_div(N, 64), 1), 99)", block = 64,
+                       args = { "x", "y", "N" } } },
+  },
+  tolerance = { atol = 0, rtol = 1e-6 },
+  kernels = {
+    { "divides", source = "mine.cu", params = { { "P", { 1, 2 } } },
+      steps = { launch { "scale_reference", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N" } } } },
+  },
+}
+EOF
+    lathe tune spec.lua --device host --strategy exhaustive --db d.db -q
+    lathe export --db d.db -o w.cu
+    builds w.cu -c
+    builds w.cu -DLATHE_SELFTEST
+}
+
 @test "simt: the file and its self-test build" {
     lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt -o w.cu
     ! grep -q cublas_v2 w.cu

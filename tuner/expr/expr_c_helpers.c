@@ -17,7 +17,7 @@ const char *expr_c_helpers(void)
            "{ long long q = a / b; return q - (a % b != 0 && (a < 0) != (b < 0)); }\n"
            "LATHE_EXPR_FN long long lathe_floor_mod(long long a, long long b)\n"
            "{ long long r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"
-           "LATHE_EXPR_FN long long lathe_ceil_div(long long a, long long b) { return a / b + (a % b > 0); }\n"
+           "LATHE_EXPR_FN long long lathe_ceil_div_i(long long a, long long b) { return a / b + (a % b > 0); }\n"
            "LATHE_EXPR_FN long long lathe_abs(long long a) { return a < 0 ? -a : a; }\n"
            "LATHE_EXPR_FN long long lathe_min_i(long long a, long long b) { return a < b ? a : b; }\n"
            "LATHE_EXPR_FN long long lathe_max_i(long long a, long long b) { return a > b ? a : b; }\n"

@@ -172,7 +172,7 @@ static status print_ceil_div(struct c_printer *p, const struct expr_node *n, enu
     int divisor = p->x->nodes[n->first].next;
     struct value d = p->facts[divisor].value;
     if (!p->facts[n->first].natural || d.type != VALUE_INT || d.i < 1)
-        return print_divided(p, n, "lathe_ceil_div", "", "lathe_positive");
+        return print_divided(p, n, "lathe_ceil_div", "_i", "lathe_positive");
     bool parentheses = at_least > C_PRODUCT;
     c_open(p, parentheses);
     sb_add(p->b, "(");

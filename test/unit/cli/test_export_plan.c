@@ -250,7 +250,7 @@ static void test_axes(void **state)
         fail_msg("%s", e.text);
     stub_source(&p->kernels[0]);
     add_export(&text, p, &p->kernels[0], &t, choice);
-    assert_non_null(strstr(sb_str(&text), "lathe_k < (lathe_ceil_div("));
+    assert_non_null(strstr(sb_str(&text), "lathe_k < (lathe_ceil_div_i("));
     add_support(&text, p, &p->kernels[0]);
     char *got = program_run(sb_str(&text), "-DLATHE_SELFTEST", &compiled);
     if (!compiled)

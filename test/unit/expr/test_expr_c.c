@@ -26,7 +26,7 @@ static void texts(void **state)
          "lathe_mish_d(lathe_gelu_d((double)(long long)a))"},
         {"a + 1", "(long long)a + 1LL", "(long long)a + 1LL"},
         {"a / 2", "(float)(long long)a / 2.0f", "(double)(long long)a / 2.0"},
-        {"ceil_div(a, 8)", "lathe_ceil_div((long long)a, 8LL)", "lathe_ceil_div((long long)a, 8LL)"},
+        {"ceil_div(a, 8)", "lathe_ceil_div_i((long long)a, 8LL)", "lathe_ceil_div_i((long long)a, 8LL)"},
         {"ceil_div(abs(a), 8)", "(lathe_abs((long long)a) + 7LL) / 8LL", "(lathe_abs((long long)a) + 7LL) / 8LL"},
         {"a // 2", "lathe_floor_div((long long)a, 2LL)", "lathe_floor_div((long long)a, 2LL)"},
         {"max(a, 0) // 16", "lathe_max_i((long long)a, 0LL) / 16LL", "lathe_max_i((long long)a, 0LL) / 16LL"},
