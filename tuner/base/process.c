@@ -37,7 +37,7 @@ static void read_word(const char *path, char out[WORD])
     set_word(out, text);
 }
 
-enum { STAT_PARENT = 4, STAT_START = 22 };
+enum { STAT_STATE = 3, STAT_PARENT = 4, STAT_START = 22 };
 
 /* A field of /proc/PID/stat behind the second: that one, the name, may hold blanks and parentheses. */
 static void read_stat(const char *pid, int field, char out[WORD])
@@ -77,6 +77,14 @@ long process_parent(long pid)
     return atol(parent);
 }
 
+/* It has ended, and its parent has not asked for it: nothing of it runs any more. */
+static bool is_zombie(const char *pid)
+{
+    char state[WORD];
+    read_stat(pid, STAT_STATE, state);
+    return *state == 'Z' || *state == 'X';
+}
+
 void process_identity(struct strbuf *b)
 {
     struct identity i;
@@ -102,7 +110,8 @@ enum process_state process_state(const char *identity)
     if (differ(was.space, now.space))
         return PROCESS_UNKNOWN;
     long pid = atol(was.pid);
-    if (pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH) || differ(was.start, now.start))
+    if (pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH) || differ(was.start, now.start) ||
+        is_zombie(was.pid))
         return PROCESS_GONE;
     return strcmp(was.start, now.start) || !strcmp(was.start, "-") ? PROCESS_UNKNOWN : PROCESS_RUNS;
 }

@@ -76,6 +76,9 @@ static void test_a_process_that_ends(void **state)
     assert_true(read(fds[0], text, sizeof text - 1) > 0);
     assert_int_equal(process_state(text), PROCESS_RUNS);
     kill(pid, SIGKILL);
+    siginfo_t ended;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+    assert_int_equal(process_state(text), PROCESS_GONE);    /* though its parent has not waited for it */
     waitpid(pid, NULL, 0);
     assert_int_equal(process_state(text), PROCESS_GONE);
     close(fds[0]);
