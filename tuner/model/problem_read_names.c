@@ -59,6 +59,9 @@ static const char *used_by_formulas(const char *name)
     return in_words(name, functions) ? "a function of formulas" : in_words(name, words) ? "a word of formulas" : NULL;
 }
 
+/* Members of a configuration in strategies (docs/strategies.md), whose parameters are members too. */
+static bool is_member(const char *name) { return !strcmp(name, "kernel") || !strcmp(name, "index"); }
+
 const char *reserved_name(const char *name)
 {
     static const char *const generated[] = {"z", "acc", "stream", "workspace", "workspace_bytes", NULL};
@@ -109,6 +112,8 @@ status read_new_name(struct reader *r, const struct kernel *k, const json_t *j, 
     /* parameters are macros LATHE_NAME in code, and folded into it */
     if (!use && !r->p->space_alone && strcmp(what, "a parameter") && c_name_is_macro(name))
         use = "a macro of C's library";
+    if (!use && !strcmp(what, "a parameter") && is_member(name))
+        use = "what strategies ask a configuration for, as in config.kernel and config.index";
     status s = LATHE_OK;
     if (use)
         s = read_fail(r, "'%s' cannot be %s's name: it is %s", name, what, use);

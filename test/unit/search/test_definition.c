@@ -231,6 +231,8 @@ static void test_what_is_no_definition(void **state)
         {"{\"parameters\": {\"a\": [1, 1.0]}}", "a[2]: the value is there already"},
         {"{\"parameters\": {\"a b\": [1]}}", "a parameter's name"},
         {"{\"parameters\": {\"min\": [1]}}", "'min' cannot be a parameter's name: it is a function of formulas"},
+        {"{\"parameters\": {\"kernel\": [1]}}", "'kernel' cannot be a parameter's name: it is what strategies ask"},
+        {"{\"parameters\": {\"index\": [1]}}", "'index' cannot be a parameter's name: it is what strategies ask"},
         {"{\"parameters\": {\"a\": [\"x y\"]}}", "cannot be a value"},
         {"{\"parameters\": {\"a\": [1]}, \"constraints\": \"a\"}", "constraints: expected a list"},
         {"{\"parameters\": {\"a\": [1]}, \"constraints\": [1]}", "constraints[1]: expected a constraint"},
