@@ -3,6 +3,11 @@ load helper
 
 SPACES="$TREE/test/data/spaces"
 
+@test "an empty space: all that refuses is told, what refuses least too" {
+    fails 1 "blocks_per_sm == 7 " lathe space "$SPACES/hotspot.json" --where "blocks_per_sm == 7" --target host
+    [[ "$errors" == *"<= 102400: 65067 combinations"* ]]
+}
+
 @test "the eight definitions have exactly as many valid configurations as they say" {
     for file in "$SPACES"/*.json; do
         case "$file" in *.t1.json) continue ;; esac

@@ -128,11 +128,20 @@ static void count_text(const struct view *v, struct strbuf *b)
     }
 }
 
+/* Each kernel has its share of a message, in whole lines. */
 static status nothing_valid(const struct view *v, struct err *e)
 {
+    enum { ROOM = 1300 };
     struct strbuf b = {0};
-    for (int i = 0; i < v->count; i++)
-        sb_addf(&b, "\n%s: %.400s", v->members[i].kernel->name, v->members[i].refused);
+    for (int i = 0; i < v->count; i++) {
+        const char *why = v->members[i].refused;
+        int most = ROOM / v->count, n = (int)strlen(why);
+        bool cut = n > most;
+        for (n = cut ? most : n; cut && n > 0 && why[n] != '\n';)
+            n--;
+        sb_addf(&b, "\n%s: %.*s%s", v->members[i].kernel->name, cut && !n ? most : n, why,
+                cut ? "\n  and more: --kernel shows one by one" : "");
+    }
     err_set(e, LATHE_NOTHING, "%.300s has no valid configuration on %s%.1400s", v->problem->path, v->target_text,
             sb_str(&b));
     sb_free(&b);
