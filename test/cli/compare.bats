@@ -18,6 +18,20 @@ compare() { "$LATHE_BIN" compare "$@"; }
     not grep -q '0 to 1' <($command)
 }
 
+@test "what reading a recording had to settle is told, quiet or not" {
+    gzip -dc "$PNPOLY" | head -c 1000000 >cut.json
+    for form in "" --json --quiet; do
+        split compare --spaces cut.json --strategies random --seeds 1 $form
+        [[ "$status" = 0 && "$errors" == *"note: cut.json: "*"without its closing braces"* ]]
+    done
+    split "$LATHE_BIN" tune-strategy random --spaces cut.json --seeds 1 --trials 1 --db none --quiet
+    [[ "$errors" == *"note: cut.json: "*"without its closing braces"* ]]
+    split "$LATHE_BIN" tune --device replay:cut.json --strategy random --trials 5 --db none --quiet
+    [[ "$status" = 0 && "$errors" == *"note: cut.json: "*"without its closing braces"* ]]
+    split compare --spaces "$PNPOLY" --strategies random --seeds 1 --quiet
+    [ -z "$errors" ]
+}
+
 @test "numbers are campaigns: what each found, in a row" {
     local tune="$LATHE_BIN tune tiny --device host --kernel plain --trials 8 --quiet --db c.db"
     $tune --strategy random >/dev/null
@@ -255,6 +269,7 @@ J
     fails 2 "two.json: no score can be made of it: random search is expected to find the best" compare --spaces two.json
     sed 's/"InvalidConfig"/3/' one.json >flat.json
     fails 2 "as good as the best" compare --spaces flat.json
+    fails 2 "the last seed would be above" compare --spaces "$PNPOLY" --seed 9223372036854775807 --seeds 2
     head -c 100000 "$PNPOLY" >cut.json.gz
     fails 7 "cut.json.gz" compare --spaces cut.json.gz
     fails 7 "/dev/null/x" compare --spaces "$PNPOLY" --strategies random -o /dev/null/x

@@ -262,6 +262,8 @@ static status compare_run(const struct cli *cli, void *p, struct err *e)
     if (!s && (int64_t)c.nstrategies * args->spaces.count * args->seeds > 10000000)
         s = err_set(e, LATHE_USAGE, "--seeds: more than 10000000 runs in all");
     if (!s)
+        s = check_last_seed(args->seed, args->seeds, e);
+    if (!s)
         s = contest_spaces_open(&args->spaces, args->kernel, cutoff, &c.contest.spaces, e);
     c.contest.nspaces = s ? 0 : args->spaces.count;
     c.contest.strategies = c.strategies;

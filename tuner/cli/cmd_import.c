@@ -2,6 +2,7 @@
 #include "campaign/import_campaign.h"
 #include "cli/cli.h"
 #include "console/output.h"
+#include "cli/output/recorded.h"
 #include "cli/output/report.h"
 #include "cli/args/select.h"
 #include <math.h>
@@ -47,16 +48,6 @@ static json_t *describe(const struct recording *r, int64_t id)
                      isnan(best) ? json_null() : json_real(best));
 }
 
-/* Appended, with line ends between: they are told when all is imported. */
-static void keep_notes(const struct recording *r, struct strbuf *b)
-{
-    struct strbuf notes = {0};
-    recording_notes(r, &notes);
-    for (char *line = notes.s, *end; line && (end = strchr(line, '\n')); line = end + 1)
-        sb_addf(b, "%snote: %s: %.*s", b->len ? "\n" : "", r->path, (int)(end - line), line);
-    sb_free(&notes);
-}
-
 static status read_file(const char *file, struct recording **out, struct err *e)
 {
     status s = recording_open(file, NULL, out, e);
@@ -90,7 +81,7 @@ static status import_one(struct import *import, const struct recording *r, json_
     status s = import_add(import, r, &id, e);
     if (s == LATHE_OK)
         json_array_append_new(done, describe(r, id));
-    keep_notes(r, notes);
+    recorded_add_notes(notes, r);   /* told when all is imported */
     return s;
 }
 

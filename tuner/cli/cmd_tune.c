@@ -3,6 +3,7 @@
 #include "cli/args/parse_inputs.h"
 #include "cli/args/select.h"
 #include "cli/cli.h"
+#include "cli/output/recorded.h"
 #include "cli/output/report.h"
 #include "cli/tune/tune_args.h"
 #include "cli/tune/tune_kinds.h"
@@ -73,6 +74,8 @@ static status tune_replay(const struct cli *cli, const struct tune_args *args, e
     if (s != LATHE_OK)
         return s;
     struct campaign_request request = make_request(cli, args, in.problem, inputs, &in);
+    if (args->quiet && !args->json)     /* else they are events */
+        recorded_tell_notes(in.recording);
     s = tune_run_campaign(args, &request, NULL, &summary, e);
     if (select_stores(args->db)) {
         s = tune_conclude(args, false, s, &summary, e);

@@ -311,6 +311,8 @@ static status tune_strategy_run(const struct cli *cli, void *p, struct err *e)
     if (!s)
         s = parse_cutoff(t.args->cutoff, &cutoff, e);
     if (!s)
+        s = check_last_seed(t.args->seed, t.args->seeds, e);
+    if (!s)
         s = check_tests(t.args, e);
     if (!s)
         s = contest_spaces_open(&t.args->spaces, t.args->kernel, cutoff, &t.spaces, e);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/output/recorded.h"
 #include "console/output.h"
 #include "console/table.h"
 #include "cli/progress/progress.h"
@@ -54,6 +55,7 @@ status contest_spaces_open(const struct text_list *places, const char *kernel, d
             contest_spaces_free(spaces, i);
             return s;
         }
+        recorded_tell_notes(spaces[i].recording);
     }
     name_apart(spaces, places);
     *out = spaces;
@@ -114,4 +116,11 @@ void run_progress_end(struct run_progress *p)
         fputs("\r\033[K", p->out);
     p->line_open = false;
     fflush(p->out);
+}
+
+status check_last_seed(int64_t seed, int64_t seeds, struct err *e)
+{
+    return seed <= INT64_MAX - (seeds - 1)
+               ? LATHE_OK
+               : err_set(e, LATHE_USAGE, "--seed and --seeds: the last seed would be above %lld", (long long)INT64_MAX);
 }

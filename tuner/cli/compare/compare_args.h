@@ -17,6 +17,8 @@ status contest_spaces_open(const struct text_list *places, const char *kernel, d
 void contest_spaces_free(struct contest_space *spaces, int n);
 
 int count_cores(void);          /* at least 1 */
+/* LATHE_USAGE: the last of so many seeds from the first one on is above what --seed may be. */
+status check_last_seed(int64_t seed, int64_t seeds, struct err *e);
 
 /* On a terminal a line that is redrawn, elsewhere one every ten seconds. */
 struct run_progress {
