@@ -15,7 +15,7 @@ LIBDIR   ?= /usr/lib/$(shell $(CC) -dumpmachine)
 LIBS      = -l:liblua5.4.a -l:libsqlite3.a -l:libuv_a.a -l:libjansson.a -l:libxxhash.a -l:libz.a -lm -ldl -lpthread
 LDFLAGS  += -pthread $(SAN) -Wl,-z,relro
 
-src_of    = $(wildcard $(1)/*.c)
+src_of    = $(wildcard $(1)/*.c $(1)/*/*.c)
 SRC_base     = $(call src_of,tuner/base)
 SRC_expr     = $(call src_of,tuner/expr)
 SRC_model    = $(call src_of,tuner/model)
@@ -29,7 +29,7 @@ SRC_export   = $(call src_of,tuner/export)
 SRC_report   = $(call src_of,tuner/report)
 SRC_lib      = $(call src_of,tuner/lib)
 SRC_console  = $(call src_of,tuner/console)
-SRC_cli      = $(wildcard tuner/cli/*.c tuner/cli/*/*.c)
+SRC_cli      = $(call src_of,tuner/cli)
 SRC_mpi      = $(call src_of,tuner/mpi)
 SRC_search   = $(wildcard search/*/*.c)
 SRC_db       = $(call src_of,db)
@@ -102,11 +102,11 @@ $(O)/obj/%.o: %.c
 # Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
 EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua search/lua/guided.lua \
-            db/schema.sql db/schema_2.sql db/schema_3.sql db/schema_4.sql db/schema_5.sql tuner/device/host_shim.h \
+            db/schema.sql db/schema_2.sql db/schema_3.sql db/schema_4.sql db/schema_5.sql tuner/device/host/host_shim.h \
             kernels/common/types.cuh kernels/common/launches.cuh kernels/common/verify.cu \
             $(addprefix kernels/common/,lathe.cuh mma.cuh split.cuh hopper.cuh wgmma.cuh delays.cuh) \
-            kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch_runtime.py \
-            tuner/export/torch_cubin.py tuner/export/c_runtime.h tuner/model/serve_order.h tuner/campaign/selftest.lua \
+            kernels/common/inputs.cu kernels/common/plain_gemm.cu tuner/export/torch/torch_runtime.py \
+            tuner/export/torch/torch_cubin.py tuner/export/c/c_runtime.h tuner/model/serve_order.h tuner/campaign/selftest.lua \
             tuner/campaign/selftest.cu \
             $(wildcard tuner/cli/completion.*) $(WEB)
 WEB       = $(wildcard tuner/report/web/*.html tuner/report/web/*.css tuner/report/web/*.js)
@@ -138,7 +138,7 @@ $(O)/gen/%.inc: %
 # quite: jansson's json_loadf compares with stdin, an object of the C library, so that one name becomes ours
 # (lib_stdin.c). All but lathe_* is hidden. Never sanitized: what is linked with it would have to be too. A program that
 # links liblathe.a needs -lm.
-LIB_SRC   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_db) $(SRC_lib) $(addprefix tuner/device/,guest.c cuda_calls.c \
+LIB_SRC   = $(SRC_base) $(SRC_expr) $(SRC_model) $(SRC_db) $(SRC_lib) $(addprefix tuner/device/,guest.c cuda/cuda_calls.c \
             dev_launch.c find_lib.c places.c)
 LIB_OBJ   = $(patsubst %.c,$(O)/pic/%.o,$(LIB_SRC))
 LIB_CFLAGS = $(filter-out $(SAN),$(CFLAGS)) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections

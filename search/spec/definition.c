@@ -151,7 +151,7 @@ static status read_t1(struct definition *d, bool params_known)
     return s;
 }
 
-/* What the translation must know of a parameter. Types that differ are refused later, by model/problem_json_space.c. */
+/* What the translation must know of a parameter. Types that differ are refused later, by model/problem/problem_json_space.c. */
 static struct python_name describe(const json_t *param)
 {
     const json_t *values = json_array_get(param, 1), *first = json_array_get(values, 0);

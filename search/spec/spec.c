@@ -62,7 +62,7 @@ static const char *item_name(lua_State *L)
     return keys == 2 && name && strlen(name) <= NAME_MAX_LENGTH ? name : NULL;
 }
 
-/* stack: ..., value. Named items go by their name, as in the messages of model/problem_json.c. */
+/* stack: ..., value. Named items go by their name, as in the messages of model/problem/problem_json.c. */
 static void enter_item(struct converter *c, lua_Integer i)
 {
     const char *name = item_name(c->L);

@@ -17,8 +17,8 @@ setup_file() {
     plant search/space/space.c '#include "./../db/query.h"'
     plant tuner/expr/value.h '#include "device/target_of.h"'    # in a header, which others include
     echo '#include "model/outcome.h"' >tuner/device/target_of.h
-    plant tuner/model/plan.c $'#ifdef NEVER\n#  include  "trial/bench.h"\n#endif'   # where the compiler does not look
-    plant tuner/campaign/memo.c $'#define IT "cli/cli.h"\n#include IT'              # where the text does not say it
+    plant tuner/model/plan/plan.c $'#ifdef NEVER\n#  include  "trial/bench.h"\n#endif'   # where the compiler does not look
+    plant tuner/campaign/replay/memo.c $'#define IT "cli/cli.h"\n#include IT'              # where the text does not say it
     plant tuner/cli/args/stored.c '#include "device/../trial/../expr/value.h"'           # right, if oddly written
     plant tuner/export/export_cu.c '#include <lua.h>'            # foreign headers
     plant tuner/trial/verify.c '#include <sqlite3.h>'
@@ -26,7 +26,7 @@ setup_file() {
     plant tuner/cli/progress/signals.c '#include "trial/child.h"'            # child.h includes uv.h
     plant db/store.c '#include "cuda.h"'
     plant tuner/trial/measure.c '#include <cublas_v2.h>'
-    plant tuner/campaign/final.c '#include <dlfcn.h>'
+    plant tuner/campaign/final/final.c '#include <dlfcn.h>'
     plant tuner/base/rng.h '#include <lua5.4/lauxlib.h>'
     mkdir tuner/attic                                            # a room that nobody has declared
     echo '#include "base/err.h"' >tuner/attic/old.c
@@ -60,15 +60,15 @@ found() {
     found tuner/expr/value.h tuner/device/target_of.h
     found tuner/expr/value.c tuner/device/target_of.h
 }
-@test "behind a preprocessor condition" { found tuner/model/plan.c tuner/trial/bench.h; }
-@test "behind a macro" { found tuner/campaign/memo.c tuner/cli/cli.h; }
+@test "behind a preprocessor condition" { found tuner/model/plan/plan.c tuner/trial/bench.h; }
+@test "behind a macro" { found tuner/campaign/replay/memo.c tuner/cli/cli.h; }
 @test "foreign headers outside of their rooms" {
     found tuner/export/export_cu.c lua.h
     found tuner/trial/verify.c sqlite3.h
     found tuner/cli/args/select.c uv.h
     found db/store.c cuda.h
     found tuner/trial/measure.c cublas_v2.h
-    found tuner/campaign/final.c dlfcn.h
+    found tuner/campaign/final/final.c dlfcn.h
     found tuner/base/rng.h lua5.4/lauxlib.h
 }
 @test "a foreign header through a header of its owner" { found tuner/cli/progress/signals.c /usr/include/uv.h; }

@@ -1,9 +1,9 @@
 /* libcuda.c: a libcuda.so.1 that runs nothing: it writes what it is asked, a line a call, to the file $FAKE_CUDA_LOG.
  *
  * $FAKE_CUDA_ARGS says what a kernel's parameters are: "NAME=ppi[pif] NAME=..."; p a pointer, i an int, q a long long,
- * f a float, d a double, [ ] the members of a struct, m a tensor map. Structures are device/cuda_api.h's, which
+ * f a float, d a double, [ ] the members of a struct, m a tensor map. Structures are device/cuda/cuda_api.h's, which
  * test_cuda_abi compares with CUDA's own. */
-#include "device/cuda_api.h"
+#include "device/cuda/cuda_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

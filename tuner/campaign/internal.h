@@ -14,7 +14,7 @@
 #define LATHE_CAMPAIGN_INTERNAL_H
 
 #include "campaign/campaign.h"
-#include "campaign/memo.h"
+#include "campaign/replay/memo.h"
 #include "trial/compile_farm.h"
 #include "trial/executor.h"
 #include <string.h>

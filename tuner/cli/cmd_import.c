@@ -1,5 +1,5 @@
 /* cmd_import.c: `lathe import`: recordings of tuners as campaigns of the database. */
-#include "campaign/import_campaign.h"
+#include "campaign/replay/import_campaign.h"
 #include "cli/cli.h"
 #include "console/output.h"
 #include "cli/output/recorded.h"

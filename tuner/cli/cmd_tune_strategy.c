@@ -2,7 +2,7 @@
  * recordings. */
 #include "base/mem.h"
 #include "campaign/campaign.h"
-#include "campaign/function_campaign.h"
+#include "campaign/replay/function_campaign.h"
 #include "cli/cli.h"
 #include "cli/compare/compare_args.h"
 #include "cli/output/report.h"

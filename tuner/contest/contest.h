@@ -8,7 +8,7 @@
 #ifndef LATHE_CONTEST_CONTEST_H
 #define LATHE_CONTEST_CONTEST_H
 
-#include "campaign/replay_search.h"
+#include "campaign/replay/replay_search.h"
 #include "db/store.h"
 #include "score/score.h"
 

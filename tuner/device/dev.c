@@ -1,6 +1,6 @@
 /* dev.c: from a device's name to its table of operations. A new device is a row here. */
 #include "device/dev.h"
-#include "device/cuda_dev.h"
+#include "device/cuda/cuda_dev.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef LATHE_DEVICE_DEV_H
 #define LATHE_DEVICE_DEV_H
 
-#include "model/plan_args.h"
+#include "model/plan/plan_args.h"
 #include "model/result.h"
 
 struct dev;                     /* opaque, the device's own */

@@ -1,6 +1,6 @@
 /* guest.c: see guest.h. The table of the driver's functions is the process's, as the driver is: filled once. */
 #include "device/guest.h"
-#include "device/cuda_calls.h"
+#include "device/cuda/cuda_calls.h"
 #include "device/find_lib.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* jit.c: which compiler serves a target: the system's C++ compiler for "host", NVRTC for everything else. */
 #include "device/jit.h"
-#include "device/host_compile.h"
-#include "device/nvrtc.h"
+#include "device/host/host_compile.h"
+#include "device/cuda/nvrtc.h"
 
 #include <string.h>
 

@@ -4,12 +4,12 @@
  * or hangs there is told as that. */
 #include "device/probe.h"
 #include "base/mem.h"
-#include "device/cuda_dev.h"
+#include "device/cuda/cuda_dev.h"
 #include "device/find_lib.h"
 #include "device/forked.h"
-#include "device/host_child.h"
-#include "device/host_compile.h"
-#include "device/nvrtc.h"
+#include "device/host/host_child.h"
+#include "device/host/host_compile.h"
+#include "device/cuda/nvrtc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "export/internal.h"
 #include "model/c_names.h"
-#include "model/problem_read.h"
+#include "model/problem/problem_read.h"
 #include "model/source.h"
 #include <ctype.h>
 #include <string.h>

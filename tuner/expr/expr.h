@@ -127,7 +127,7 @@ struct expr_py {
 };
 
 /* Appends x as a Python expression over numbers and torch tensors (elements of tensors always are). Needs `math` and
- * `torch`, and of lathe's own lathe_ceil_div, lathe_is_pow2, lathe_log2 and lathe_round (export/torch_runtime.py).
+ * `torch`, and of lathe's own lathe_ceil_div, lathe_is_pow2, lathe_log2 and lathe_round (export/torch/torch_runtime.py).
  * Fails (LATHE_SPEC) on a string; then b is as before. */
 status expr_print_py(struct strbuf *b, const struct expr *x, const struct expr_py *how, struct err *e);
 

@@ -1,5 +1,5 @@
 /* lib_select.c: which configuration serves a size on a device: the same order and the same rules as the exported C
- * (export/export_c_api.c), by the plan itself. */
+ * (export/c/export_c_api.c), by the plan itself. */
 #include "lib/lib_impl.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* problem.h: a specification as plain data: the problem, and the kernels that may solve it.
  *
- * A struct problem is made by problem_from_json (model/problem_json.c), owns everything it points to, and is freed with
+ * A struct problem is made by problem_from_json (model/problem/problem_json.c), owns everything it points to, and is freed with
  * problem_free. It does not change afterwards except by problem_set_* and problem_restrict. Formulas have scopes:
  *
  *   problem scope: dims, scalars                                      (tensor shapes, fills, flops, bytes)

@@ -2,7 +2,7 @@
 #include "model/signature.h"
 
 #include "base/mem.h"
-#include "model/problem_internal.h"
+#include "model/problem/problem_internal.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

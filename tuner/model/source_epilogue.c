@@ -4,7 +4,7 @@
 #include "model/source.h"
 
 #include "base/mem.h"
-#include "model/problem_internal.h"
+#include "model/problem/problem_internal.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include <string.h>
 
-/* NOTE: export/torch_runtime.py and what export_torch*.c print use no other names that do not begin with lathe. */
+/* NOTE: export/torch/torch_runtime.py and what export_torch*.c print use no other names that do not begin with lathe. */
 bool torch_model_reserved(const char *name)
 {
     static const char *const words[] = {

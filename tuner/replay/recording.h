@@ -13,7 +13,7 @@
 #include "model/target.h"
 
 enum { RECORDING_PARAMS_MAX = 256 };
-/* The kind of device that a campaign has which is a recording that was imported (campaign/import_campaign.h). */
+/* The kind of device that a campaign has which is a recording that was imported (campaign/replay/import_campaign.h). */
 #define DEVICE_IMPORTED "imported"
 
 struct recorded_param {

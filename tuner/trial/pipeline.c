@@ -2,7 +2,7 @@
  * the data between two guards; a null workspace buffer (count 0) has address 0. */
 #include "trial/pipeline.h"
 #include "base/mem.h"
-#include "model/plan_args.h"
+#include "model/plan/plan_args.h"
 #include <string.h>
 
 static const uint32_t words[] = {[GARBAGE_NAN] = 0xffffffffu, [GARBAGE_NUMBERS] = 0x3f3f3f3fu, [GARBAGE_ZERO] = 0};

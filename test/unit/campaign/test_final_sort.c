@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "campaign/final_impl.h"
+#include "campaign/final/final_impl.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -202,7 +202,7 @@ static void write_text(struct sample *s, int first, int count, const char *path)
     struct err e = {0};
     assert_int_equal(source_epilogue(problem, &source, &e), LATHE_OK);
     add_source(&source, s->k->source);
-    sb_add(&b, "#include \"tuner/device/host_shim.h\"\n");
+    sb_add(&b, "#include \"tuner/device/host/host_shim.h\"\n");
     /* A kernel for GPUs only: `asm volatile(...);` is in no language of this machine. */
     sb_add(&b, "size_t __cvta_generic_to_shared(const void *);\n#define asm\n#define volatile(...)\n");
     for (int i = first; i < first + count; i++) {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "campaign/memo.h"
+#include "campaign/replay/memo.h"
 
 static void test_empty_finds_nothing(void **state)
 {

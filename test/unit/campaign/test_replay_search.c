@@ -1,6 +1,6 @@
 /* test_replay_search.c: strategies over a recording: what an evaluation is, what it costs, and when a search ends. */
 #include "base/mem.h"
-#include "campaign/replay_search.h"
+#include "campaign/replay/replay_search.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

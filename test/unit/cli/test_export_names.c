@@ -5,7 +5,7 @@
 
 #include "device/find_lib.h"
 #include "model/c_names.h"
-#include "model/problem_read.h"
+#include "model/problem/problem_read.h"
 #include <ctype.h>
 
 static const char spec[] = "test/specs/names.lua";

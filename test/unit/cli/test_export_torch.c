@@ -2,7 +2,7 @@
  * for PyTorch and the driver; texts and images that are hard to write in Python. */
 #include "base/mem.h"
 #include "export/export.h"
-#include "export/torch.h"
+#include "export/torch/torch.h"
 #include "search/spec/spec.h"
 
 #include <setjmp.h>

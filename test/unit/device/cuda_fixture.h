@@ -4,7 +4,7 @@
 #define LATHE_TEST_CUDA_FIXTURE_H
 
 #include "fake_cuda.c"
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 
 #include <math.h>
 #include <setjmp.h>

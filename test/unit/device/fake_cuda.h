@@ -4,7 +4,7 @@
 #ifndef LATHE_TEST_FAKE_CUDA_H
 #define LATHE_TEST_FAKE_CUDA_H
 
-#include "device/cuda_dev.h"
+#include "device/cuda/cuda_dev.h"
 
 enum { FAKE_SGEMM = 1, FAKE_DGEMM };        /* gemm_compute of a GEMM that is not cublasGemmEx's */
 

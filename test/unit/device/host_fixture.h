@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "device/dev.h"
-#include "device/host_compile.h"
-#include "device/host_context.h"
+#include "device/host/host_compile.h"
+#include "device/host/host_context.h"
 #include "model/source.h"
 #include <setjmp.h>
 #include <stdarg.h>

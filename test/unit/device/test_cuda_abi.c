@@ -2,9 +2,9 @@
  * every value, every prototype, and the layout of what is passed by address. The comparison is a C file of static
  * assertions that the compiler checks. */
 #include "base/mem.h"
-#include "device/cublas.h"
+#include "device/cuda/cublas.h"
 #include "device/find_lib.h"
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void test_driver(void **state)
         skip();
     struct strbuf b = {0};
     sb_add(&b,
-           "#include <cuda.h>\n#include <stddef.h>\n#include \"device/cuda_functions.h\"\n" ASSERTS
+           "#include <cuda.h>\n#include <stddef.h>\n#include \"device/cuda/cuda_functions.h\"\n" ASSERTS
            "CUDA_RESULTS(VALUE) CUDA_DEVICE_ATTRIBUTES(VALUE) CUDA_FUNCTION_ATTRIBUTES(VALUE) CUDA_FLAGS(VALUE)\n"
            "CUDA_LIMITS(VALUE) CUDA_CAPTURE_MODES(VALUE) CUDA_ACCESS_PROPERTIES(VALUE) CUDA_TENSOR_MAP_TYPES(VALUE)\n"
            "CUDA_TENSOR_MAP_INTERLEAVES(VALUE) CUDA_TENSOR_MAP_SWIZZLES(VALUE) CUDA_TENSOR_MAP_PROMOTIONS(VALUE)\n"
@@ -121,7 +121,7 @@ static void test_cublas(void **state)
 {
     if (!header("cublas_v2.h"))
         skip();
-    compiles("#include <cublas_v2.h>\n#include \"device/cublas_functions.h\"\n" ASSERTS "CUBLAS_VALUES(VALUE)\n"
+    compiles("#include <cublas_v2.h>\n#include \"device/cuda/cublas_functions.h\"\n" ASSERTS "CUBLAS_VALUES(VALUE)\n"
              "#define SAME(symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(symbol), "
              "cublasStatus_t args), "
              "#symbol);\n"
@@ -134,7 +134,7 @@ static void test_nvrtc(void **state)
 {
     if (!header("nvrtc.h"))
         skip();
-    compiles("#include <nvrtc.h>\n#include \"device/nvrtc_functions.h\"\n" ASSERTS "NVRTC_RESULTS(VALUE)\n"
+    compiles("#include <nvrtc.h>\n#include \"device/cuda/nvrtc_functions.h\"\n" ASSERTS "NVRTC_RESULTS(VALUE)\n"
              "#define SAME(symbol, args) _Static_assert(__builtin_types_compatible_p(__typeof__(symbol), nvrtcResult "
              "args), "
              "#symbol);\n"

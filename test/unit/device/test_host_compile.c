@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "device/host_child.h"
-#include "device/host_compile.h"
-#include "device/host_scan.h"
+#include "device/host/host_child.h"
+#include "device/host/host_compile.h"
+#include "device/host/host_scan.h"
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "device/dev.h"
-#include "device/host_gemm.h"
+#include "device/host/host_gemm.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "device/find_lib.h"
 #include "device/jit.h"
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 
 #include <elf.h>
 #include <setjmp.h>

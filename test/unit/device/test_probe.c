@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/mem.h"
-#include "device/cuda_api.h"
+#include "device/cuda/cuda_api.h"
 #include "device/dev.h"
 #include "device/find_lib.h"
 #include "device/forked.h"

@@ -2,7 +2,7 @@
  * NVRTC where there is one. What must fit is one launch; what must not is a launch each. */
 #include "base/mem.h"
 #include "device/jit.h"
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 #include "model/signature.h"
 #include "model/source.h"
 #include <setjmp.h>

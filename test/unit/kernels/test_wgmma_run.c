@@ -67,7 +67,7 @@ static void write_program(const struct run *r, const char *path)
     char *text;
     if (source_assemble("kernels/linear/wgmma.cu", include_dirs, &text, &e)) fail_msg("%s", e.text);
     sb_add(&b, "#define LATHE_HOST_SANITIZE 0\n#define lathe_host_global__\n"
-               "#include \"tuner/device/host_shim.h\"\n");
+               "#include \"tuner/device/host/host_shim.h\"\n");
     define(&b, "FORMAT", formats, r->format);
     define(&b, "STREAM", matrices, r->stream);
     define(&b, "MULTICAST", shares, r->multicast);

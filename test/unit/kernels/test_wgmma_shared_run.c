@@ -64,7 +64,7 @@ static void write_text(const config_choice *choice, const char *path)
     source_defines_free(defines, n);
     for (int i = 0; i < problem->ndims; i++)
         sb_addf(&b, "#define SIZE_%s %lld\n", problem->dims[i].name, (long long)problem->dims[i].value);
-    sb_add(&b, "#define LATHE_HOST_SANITIZE 0\n#define lathe_host_global__\n#include \"tuner/device/host_shim.h\"\n");
+    sb_add(&b, "#define LATHE_HOST_SANITIZE 0\n#define lathe_host_global__\n#include \"tuner/device/host/host_shim.h\"\n");
     if (source_epilogue(problem, &b, &e)) fail_msg("%s", e.text);
     source_print_plain(&b, kernel->source);
     sb_add(&b, "\n#include \"test/unit/kernels/standins/main_shared.h\"\n");

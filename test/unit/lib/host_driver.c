@@ -1,6 +1,6 @@
 /* host_driver.c: a libcuda.so.1 whose GPU is the host device: an image is a shared object of the host's compiler, and
  * launches really run. So a program that uses liblathe is tested with the results that it gets. */
-#include "device/cuda_api.h"
+#include "device/cuda/cuda_api.h"
 
 #include <elf.h>
 #include <stdlib.h>

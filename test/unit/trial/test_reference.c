@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "device/jit.h"
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 #include "trial/reference.h"
 #include <jansson.h>
 
