@@ -51,6 +51,74 @@ EOF
     builds w.cu -DLATHE_SELFTEST
 }
 
+# The launcher's names (the specification's), those of the helpers before it and of the self-test.
+@test "a kernel's macros of the launcher's names, and of C's, are its own; so are the reference's" {
+    cat >mac.cu <<'CU'
+#ifndef MINE_H
+#define MINE_H
+/* over
+   two */ #define N 16
+#define y (out_)
+# /* blank */ define workspace_bytes \
+    in_
+%: define s 2.0f
+#  define stream 7
+#define grid(a) a
+#define bytes 12
+#define rank 12
+#undef INT_MAX
+#define INT_MAX 5
+#define cudaSuccess 9
+#ifndef TILE
+#define TILE LATHE_P
+#endif
+extern "C" __global__ void scale(const float *x, float *y, int rows, float factor)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows && TILE) y[i] = factor * x[i] * N / 16;
+}
+#endif
+CU
+    cat >ref.cu <<'CU'
+#ifndef MINE_H
+#define MINE_H
+#define N 8
+#ifdef LATHE_P
+#error "a parameter of the winner's"
+#endif
+#ifndef TILE
+#define TILE LATHE_LET_tile
+#endif
+extern "C" __global__ void scale_reference(const float *x, float *y, int rows, float factor)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows) y[i] = factor * x[i] * N * TILE / 16;
+}
+#endif
+CU
+    cat >spec.lua <<'EOF'
+return problem {
+  name = "macros", dims = { { "N", 1000 } }, scalars = { { "s", 2 } },
+  tensors = { { "x", "f32", { "N" } }, { "y", "f32", { "N" }, output = true } },
+  reference = kernel {
+    source = "ref.cu", let = { { "tile", "2" } },
+    steps = { launch { "scale_reference", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N", f32 "s" } } },
+  },
+  tolerance = { atol = 0, rtol = 1e-6 },
+  kernels = {
+    { "macros", source = "mac.cu", params = { { "P", { 1, 2 } } }, workspace = { { "room", "f32", { "N" } } },
+      steps = { launch { "scale", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N", f32 "s" } } } },
+  },
+}
+EOF
+    lathe tune spec.lua --device host --strategy exhaustive --db m.db -q
+    lathe export --db m.db -o w.cu
+    builds w.cu -Werror all-warnings -c
+    builds w.cu -Werror all-warnings -DLATHE_SELFTEST
+    lathe export --db m.db --format torch -o w.py
+    sed -n '/^LATHE_SOURCE = /,/^"""$/p' w.py | grep -q '^#pragma pop_macro("N")$'
+}
+
 @test "simt: the file and its self-test build" {
     lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt -o w.cu
     ! grep -q cublas_v2 w.cu

@@ -173,7 +173,7 @@ static void print_usage(struct exporter *x)
 
 /* --- parts --- */
 
-static status print_parameters(struct exporter *x, struct err *e)
+status export_parameters(struct exporter *x, bool begin, struct err *e)
 {
     char **defines;
     int n;
@@ -182,7 +182,7 @@ static status print_parameters(struct exporter *x, struct err *e)
     for (int i = 0; i < n; i++) {
         const char *equals = strchr(defines[i], '=');
         int name = equals ? (int)(equals - defines[i]) : (int)strlen(defines[i]);
-        sb_addf(x->out, "#define %.*s %s\n", name, defines[i], equals ? equals + 1 : "1");
+        sb_addf(x->out, begin ? "#define %.*s %s\n" : "#undef %.*s\n", name, defines[i], equals ? equals + 1 : "1");
     }
     source_defines_free(defines, n);
     sb_add(x->out, "\n");
@@ -237,7 +237,7 @@ status export_source(struct exporter *x, struct err *e)
     if (uses(x->p, x->k, "printf")) sb_add(x->out, "#include <stdio.h>\n");
     sb_add(x->out, "\n");
     export_space_open(x);
-    status s = print_parameters(x, e);
+    status s = export_parameters(x, true, e);
     if (!s) s = source_epilogue(x->p, x->out, e);
     if (s) return s;
     if (x->k->source) {

@@ -6,7 +6,7 @@
 #include "export/internal.h"
 #include "model/source.h"
 
-/* The reference kernel and its launcher, out of the way of the winner's names. */
+/* The reference kernel and its launcher, out of the way of the winner's names and macros. */
 static status print_reference_kernel(struct exporter *x, struct err *e)
 {
     const struct kernel *k = x->p->reference.kernel;
@@ -22,8 +22,10 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     kernel_slots_fixed(x->p, k, x->in->target, r.slots);
     status s = kernel_slots_config(k, choice, r.slots, e);
     for (int i = k->first_limit; i < k->first_let; i++) r.known[i] = r.slots[i];
+    if (!s) s = export_parameters(x, false, e);
     export_space_close(x);
     export_space_open(&r);
+    if (!s) s = export_parameters(&r, true, e);
     export_kernel_text(&r, k->source ? k->source : "");
     sb_add(x->out, "\n");
     if (!s) s = export_launcher(&r, e);

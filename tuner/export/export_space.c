@@ -56,6 +56,7 @@ void export_kernel_text(struct exporter *x, const char *source)
     struct strbuf plain = {0};
     source_print_plain(&plain, source);
     const char *text = sb_str(&plain);
+    struct export_macros *macros = export_macros_push(x, text);
     for (const char *c = text; *c;) {
         const char *quoted;
         bool line_begins = c == text || c[-1] == '\n';
@@ -75,6 +76,8 @@ void export_kernel_text(struct exporter *x, const char *source)
         }
         c += n;
     }
+    sb_add(x->out, !plain.len || text[plain.len - 1] == '\n' ? "" : "\n");
+    export_macros_pop(x, macros);
     sb_free(&plain);
 }
 

@@ -49,6 +49,8 @@ status export_open(const struct export_input *in, const struct export_dialect *s
 void export_close(struct exporter *x);
 /* Where the winner comes from, as a comment. */
 void export_provenance(struct exporter *x);
+/* The macros that the kernel is compiled with: defined, or undefined again. */
+status export_parameters(struct exporter *x, bool begin, struct err *e);
 /* The C++ and CUDA text: parameters, epilogue, kernels, launcher. */
 status export_source(struct exporter *x, struct err *e);
 
@@ -59,6 +61,11 @@ void export_space_open(struct exporter *x);
 void export_space_close(struct exporter *x);
 /* A kernel's text, within the open namespace. */
 void export_kernel_text(struct exporter *x, const char *source);
+
+/* export_macros.c: before and after a text whose macros are not to be seen behind it. pop frees what push gave. */
+struct export_macros;
+struct export_macros *export_macros_push(struct exporter *x, const char *text);
+void export_macros_pop(struct exporter *x, struct export_macros *m);
 
 /* An expression of a kernel scope as C, which is of a launcher: what has no value, as what is divided by zero, sets its
  * variable EXPORT_UNDEFINED. */
