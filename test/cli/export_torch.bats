@@ -150,6 +150,41 @@ has() {
     scenario softmax.py said_formula
 }
 
+# Every name but y is Python's, nn.Module's or the file's.
+@test "a formula whose names are Python's own: keywords, builtins, nn.Module's attributes, modules" {
+    cat >k.cu <<'CU'
+extern "C" __global__ void k(const float *a, const float *b, const float *c, float *y, int n, float f, float g)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < n) y[i] = (a[i] + b[i] + c[i]) * f + g;
+}
+CU
+    cat >spec.lua <<'LUA'
+local function steps()
+  return { launch { "k", grid = "ceil_div(self, 64)", block = 64,
+                    args = { "lambda", "type", "torch", "y", "self", f32 "training", f32 "in" } } }
+end
+return problem {
+  name = "python", dims = { { "self", 1000 } }, scalars = { { "training", 2 }, { "in", 0.5 } },
+  tensors = { { "lambda", "f32", { "self" } }, { "type", "f32", { "self" } }, { "torch", "f32", { "self" } },
+              { "y", "f32", { "self" }, output = true } },
+  reference = kernel { source = "k.cu", steps = steps() }, tolerance = { atol = 0, rtol = 1e-6 },
+  torch = { init = { { "factor", "training" } },
+            forward = { { "x", "lambda" }, { "b", "type" }, { "c", "torch" } },
+            formula = "torch.given(lambda, type, torch, 'type in', type=type, in_=in if self == self else None)" ..
+                      ".type(self, training=-training)" },
+  kernels = { { "k", source = "k.cu", steps = steps() } },
+}
+LUA
+    lathe tune spec.lua --device host --db p.db -q
+    exported --db p.db
+    has w.py "def lathe_formula(lambda_, type_, torch_, self_, training_, in_):" \
+        "z = (torch.given(lambda_, type_, torch_, 'type in', type=type_, in_=in_ if self_ == self_ else None)\
+.type(self_, training=-training_))"
+    cp w.py "$BATS_FILE_TMPDIR/python.py"
+    scenario python.py named_formula
+}
+
 @test "a formula that is no single expression is refused" {
     local text
     mkdir spec

@@ -14,7 +14,7 @@ from torch.utils import cpp_extension
 spec = importlib.util.spec_from_file_location("exported", sys.argv[1])
 exported = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(exported)
-M, N, K = (exported.LATHE_TUNED_SIZES + (None,))[:3]
+M, N, K = (exported.LATHE_TUNED_SIZES + (None, None))[:3]
 told = []
 warnings.showwarning = lambda message, *rest: told.append(str(message))
 warnings.simplefilter("always")
@@ -277,6 +277,25 @@ def said_formula():
     raises(FormulaUsed, "", lambda: exported.ModelNew()(t))
     raises(FormulaUsed, "", lambda: exported.ModelNew().reference(t))
     has(told[0], "PyTorch's own operations are used")
+
+
+def named_formula():
+    """A specification whose names are Python's: its formula is of the same values."""
+    class Given:
+        def type(self, n, training):
+            same((n, training), (M, -3.0))
+            raise FormulaUsed
+
+    def given(a, b, c, text, type, in_):
+        same((a.name, b.name, c.name, text, type, in_), ("x", "b", "c", "type in", b, 0.5))
+        return Given()
+
+    torch.given = given
+    tensors = [torch.Tensor((M,), device=torch.device("cuda", 0), name=name) for name in ("x", "b", "c")]
+    model = exported.ModelNew(3.0)
+    same(model.factor, 3.0)
+    raises(FormulaUsed, "", lambda: model(*tensors))
+    raises(FormulaUsed, "", lambda: model.reference(*tensors))
 
 
 globals()[sys.argv[2]]()

@@ -307,7 +307,9 @@ static status print_formula(struct model_printer *mp, struct err *e)
         sb_add(b, "\n");
     }
     if (mp->m->formula) {
-        sb_addf(b, "    z = (%s)\n", mp->m->formula);
+        sb_add(b, "    z = (");
+        export_torch_said(b, p, mp->m->formula);
+        sb_add(b, ")\n");
         sb_addf(b, "    return lathe_finish(z, z, torch.%s)\n", torch_type(p->tensors[p->output].dtype));
         sb_free(&value);
         return s;

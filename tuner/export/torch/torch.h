@@ -21,6 +21,9 @@ void export_torch_base64(struct strbuf *b, const char *name, const char *data, s
 /* The plan at the size tuned, what in it depends on scalars, and the image. */
 status export_torch_plan(struct exporter *x, const struct export_image *image, struct err *e);
 
+/* export_torch_said.c: the specification's torch.formula, with the names that the file has. */
+void export_torch_said(struct strbuf *b, const struct problem *p, const char *text);
+
 /* The functions lathe_sizes, lathe_output_shapes and lathe_formula. */
 status export_torch_formula(struct model_printer *mp, struct err *e);
 /* class ModelNew */
