@@ -119,6 +119,31 @@ EOF
     sed -n '/^LATHE_SOURCE = /,/^"""$/p' w.py | grep -q '^#pragma pop_macro("N")$'
 }
 
+@test "a specification's texts end no comment, no line and no text of what is exported" {
+    printf '%s\n' '// r"""x""" \' '#define M 3' 'extern "C" __global__ void k(const float *a, float *y, int n)' '{' \
+        '    const int i = blockIdx.x * 64 + threadIdx.x;' '    if (i < n) y[i] = a[i];' '}' '#define n 5' >k.cu
+    printf '// the end \\' >>k.cu
+    cat >spec.lua <<'LUA'
+local function steps() return { launch { "k", grid = "ceil_div(n, 64)", block = 64, args = { "a", "y", "n" } } } end
+return problem {
+  name = "texts", summary = "it's \"\"\"so\"\"\" */ /* \\ \n caf\xc3\xa9 ??/", dims = { { "n", 1000 } },
+  tensors = { { "a", "f32", { [[select("*/??/" == "b", 1,
+    n)]] } }, { "y", "f32", { "n" }, output = true } },
+  reference = kernel { source = "k.cu", steps = steps() }, tolerance = { atol = 0, rtol = 1e-6 },
+  kernels = { { "k", source = "k.cu", steps = steps(), constraints = { { "n > 2", "why */ ??/" } } } },
+}
+LUA
+    lathe tune spec.lua --device host --db t.db -q
+    lathe export --db t.db --format torch -o w.py
+    python3 -m py_compile w.py
+    lathe export --db t.db -o w.cu
+    if lathe export --db t.db --format c --name texts -o ./; then
+        ${CC:-cc} -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"${CUDA_HOME:-/usr/local/cuda}/include" texts.c
+    fi
+    builds w.cu -Xcompiler -trigraphs,-Wno-comment -Werror all-warnings -c
+    builds w.cu -Xcompiler -trigraphs,-Wno-comment -Werror all-warnings -DLATHE_SELFTEST
+}
+
 @test "simt: the file and its self-test build" {
     lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --kernel simt -o w.cu
     ! grep -q cublas_v2 w.cu

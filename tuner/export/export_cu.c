@@ -35,15 +35,10 @@ void export_dim_params(struct exporter *x)
 
 /* --- provenance --- */
 
-void export_one_line(struct strbuf *b, const char *text)
-{
-    for (const char *c = text; *c; c++) sb_addn(b, (unsigned char)*c < ' ' || *c == '\\' ? " " : c, 1);
-}
-
 static void comment(struct exporter *x, const char *label, const char *text)
 {
     sb_addf(x->out, "%s   %-14s", x->comment, label);
-    export_one_line(x->out, text);
+    source_comment(x->out, text);
     sb_add(x->out, "\n");
 }
 
@@ -111,7 +106,7 @@ void export_provenance(struct exporter *x)
     sb_addf(x->out, "%s %s", x->comment, x->p->name);
     if (x->p->summary && *x->p->summary) {
         sb_add(x->out, ": ");
-        export_one_line(x->out, x->p->summary);
+        source_comment(x->out, x->p->summary);
     }
     sb_addf(x->out, "\n%s\n%s Found by lathe; tuned for:\n", x->comment, x->comment);
     problem_size_text(x->p, &line);
@@ -243,7 +238,6 @@ status export_source(struct exporter *x, struct err *e)
     if (x->k->source) {
         sb_add(x->out, "\n");
         export_kernel_text(x, x->k->source);
-        sb_add(x->out, "\n");
     }
     sb_add(x->out, expr_c_helpers());
     s = export_launcher(x, e);

@@ -170,7 +170,7 @@ static status print_constraints(struct exporter *x, const struct constraint *lis
         if (certain) continue;
         if (list[c].reason) {
             sb_add(x->out, " // ");
-            export_one_line(x->out, list[c].reason);
+            source_comment(x->out, list[c].reason);
         }
         sb_add(x->out, "\n");
     }

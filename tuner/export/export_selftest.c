@@ -27,7 +27,6 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     export_space_open(&r);
     if (!s) s = export_parameters(&r, true, e);
     export_kernel_text(&r, k->source ? k->source : "");
-    sb_add(x->out, "\n");
     if (!s) s = export_launcher(&r, e);
     export_space_close(&r);
     export_space_open(x);

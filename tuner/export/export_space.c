@@ -76,7 +76,7 @@ void export_kernel_text(struct exporter *x, const char *source)
         }
         c += n;
     }
-    sb_add(x->out, !plain.len || text[plain.len - 1] == '\n' ? "" : "\n");
+    sb_add(x->out, "\n");     /* its last line may end in a backslash */
     export_macros_pop(x, macros);
     sb_free(&plain);
 }

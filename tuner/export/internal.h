@@ -76,9 +76,6 @@ status export_problem_expr(struct exporter *x, const struct expr *e, struct err 
 /* "int64_t M, int64_t N, int64_t K" */
 void export_dim_params(struct exporter *x);
 
-/* A text of the specification's in a comment: what would break its line becomes a space. */
-void export_one_line(struct strbuf *b, const char *text);
-
 /* export_launch.c: the layout of the workspace, the workspace query and the launcher. */
 status export_launcher(struct exporter *x, struct err *e);
 /* The launcher's parameters, and the same names as arguments. */

@@ -38,6 +38,9 @@ char *source_with_delays(const char *source);
 bool source_has_word(const char *source, const char *word);
 /* The text without its #line directives, for a person. */
 void source_print_plain(struct strbuf *b, const char *source);
+/* A text of the specification's within a comment of C, C++ or Python: with blanks where it would end the comment or its
+ * line, begin another, or spell a trigraph. */
+void source_comment(struct strbuf *b, const char *text);
 
 enum field_kind { FIELD_SCALAR, FIELD_TENSOR, FIELD_DIM };
 struct field {

@@ -125,6 +125,15 @@ static void print_name(struct strbuf *b, int slot, char *const *index, int rank,
     sb_add(b, narrow ? ")" : "");
 }
 
+void source_comment(struct strbuf *b, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        sb_addn(b, (unsigned char)*c < ' ' || *c == '\\' ? " " : c, 1);
+        bool mark = !strncmp(c, "*/", 2) || !strncmp(c, "/*", 2) || !strncmp(c, "??", 2);
+        sb_add(b, mark ? " " : "");
+    }
+}
+
 static void print_members(struct strbuf *b, const struct problem *p)
 {
     struct field *fields;
@@ -135,8 +144,10 @@ static void print_members(struct strbuf *b, const struct problem *p)
         switch (fields[i].kind) {
         case FIELD_TENSOR:
             sb_addf(b, "    const %s *%s; // [", dtype_ctype(t->dtype), t->name);
-            for (int axis = 0; axis < t->rank; axis++)
-                sb_addf(b, "%s%s", axis ? ", " : "", expr_text(t->shape[axis]));
+            for (int axis = 0; axis < t->rank; axis++) {
+                sb_add(b, axis ? ", " : "");
+                source_comment(b, expr_text(t->shape[axis]));
+            }
             sb_add(b, "]\n");
             break;
         case FIELD_DIM: sb_addf(b, "    int %s;\n", p->dims[fields[i].index].name); break;
@@ -144,13 +155,6 @@ static void print_members(struct strbuf *b, const struct problem *p)
         }
     }
     mem_free(fields);
-}
-
-/* A formula in a // comment must stay on its line. */
-static void print_comment(struct strbuf *b, const char *text)
-{
-    for (const char *c = text; *c; c++)
-        sb_addn(b, (unsigned char)*c < ' ' || *c == '\\' ? " " : c, 1);
 }
 
 /* float z = acc + b[n]; */
@@ -192,7 +196,7 @@ static status print_struct(const struct problem *p, const char *name, enum expr_
     if (strstr(sb_str(&value), "lathe_"))
         sb_add(b, expr_c_helpers());
     sb_add(b, "// z -> ");
-    print_comment(b, p->epilogue ? expr_text(p->epilogue) : "z");
+    source_comment(b, p->epilogue ? expr_text(p->epilogue) : "z");
     sb_addf(b, "\nstruct %s {\n", name);
     print_members(b, p);
     sb_addf(b, "    __device__ __forceinline__ %s operator()(%s acc", type, type);

@@ -124,7 +124,10 @@ static void print_calls(struct c_export *c)
 static void print_tensor_comment(struct strbuf *b, const struct tensor *t)
 {
     sb_addf(b, " *   %-12s %s %s [", t->name, t->output ? "written," : "read,   ", dtype_name(t->dtype));
-    for (int d = 0; d < t->rank; d++) sb_addf(b, "%s%s", d ? ", " : "", expr_text(t->shape[d]));
+    for (int d = 0; d < t->rank; d++) {
+        sb_add(b, d ? ", " : "");
+        source_comment(b, expr_text(t->shape[d]));
+    }
     sb_add(b, "]\n");
 }
 

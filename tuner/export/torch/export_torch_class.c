@@ -19,11 +19,21 @@ static bool is_input(const struct problem *p, int i)
     return !p->tensors[i].output;
 }
 
+/* A text of the specification's between three quotes. */
+static void print_doc_text(struct strbuf *b, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        sb_addn(b, *c == '"' ? "'" : *c == '\\' || (unsigned char)*c < ' ' ? " " : c, 1);
+}
+
 /* "f32 [M, K]" */
 static void print_type(struct strbuf *b, const struct tensor *t)
 {
     sb_addf(b, "%s [", dtype_name(t->dtype));
-    for (int i = 0; i < t->rank; i++) sb_addf(b, "%s%s", i ? ", " : "", expr_text(t->shape[i]));
+    for (int i = 0; i < t->rank; i++) {
+        sb_add(b, i ? ", " : "");
+        print_doc_text(b, expr_text(t->shape[i]));
+    }
     sb_add(b, "]");
 }
 
@@ -67,8 +77,7 @@ static void print_doc(struct model_printer *mp)
     const struct problem *p = mp->x->p;
     struct strbuf *b = mp->x->out;
     sb_add(b, "    \"\"\"");
-    for (const char *c = p->summary ? p->summary : p->name; *c; c++)
-        sb_addn(b, *c == '"' ? "'" : *c == '\\' || (unsigned char)*c < ' ' ? " " : c, 1);
+    print_doc_text(b, p->summary ? p->summary : p->name);
     sb_add(b, "\n\n    forward takes, as contiguous tensors on a CUDA device:\n");
     for (int i = 0; i < mp->m->nforward; i++) {
         sb_addf(b, "      %s: ", mp->m->forward[i].name);

@@ -33,6 +33,15 @@ void export_torch_text(struct strbuf *b, const char *name, const char *text)
     sb_add(b, "\"\"\"\n");
 }
 
+void export_torch_literal(struct strbuf *b, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\') sb_addf(b, "\\%c", *c);
+        else if ((unsigned char)*c < ' ') sb_addf(b, "\\x%02x", (unsigned char)*c);
+        else sb_addn(b, c, 1);
+    }
+}
+
 void export_torch_base64(struct strbuf *b, const char *name, const char *data, size_t len)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -106,8 +106,10 @@ static void print_bad_shapes(struct model_printer *mp)
         torch_input_name(b, mp->m, i);
         sb_add(b, " [");
         first = false;
-        for (int a = 0; a < p->tensors[i].rank; a++)
-            sb_addf(b, "%s%s", a ? ", " : "", expr_text(p->tensors[i].shape[a]));
+        for (int a = 0; a < p->tensors[i].rank; a++) {
+            sb_add(b, a ? ", " : "");
+            export_torch_literal(b, expr_text(p->tensors[i].shape[a]));
+        }
         sb_add(b, "]");
     }
     sb_add(b, "\")\n");

@@ -17,6 +17,8 @@ const char *torch_type(enum dtype t);
 
 /* export_torch_data.c: a constant of the file: NAME = TEXT, read back as the same bytes. */
 void export_torch_text(struct strbuf *b, const char *name, const char *text);
+/* A text within "": on one line, read back as the same. */
+void export_torch_literal(struct strbuf *b, const char *text);
 void export_torch_base64(struct strbuf *b, const char *name, const char *data, size_t len);
 /* The plan at the size tuned, what in it depends on scalars, and the image. */
 status export_torch_plan(struct exporter *x, const struct export_image *image, struct err *e);
