@@ -158,12 +158,13 @@ struct lathe_partial {      // trial/bench.c has the same layout
     lathe_u64 mismatches, idle;                   // idle: that are the common value, exactly, as they should
 };
 
-// Whether the element has the bytes that nothing was written over: outputs hold them before a run. They are a NaN.
+// Whether the element has the bits that outputs hold before a run, LATHE_OUTPUT_NAN. They are a NaN that no arithmetic
+// gives; in 16 bits half of them.
 static __device__ __forceinline__ bool lathe_unwritten(const void *p, int type, lathe_u64 i)
 {
-    if (type == LATHE_DTYPE_f16) return ((const lathe_f16 *)p)[i].bits == 0xffff;
-    if (type == LATHE_DTYPE_bf16) return ((const lathe_bf16 *)p)[i].bits == 0xffff;
-    return lathe_float_bits(((const float *)p)[i]) == 0xffffffffu;
+    if (type == LATHE_DTYPE_f16) return ((const lathe_f16 *)p)[i].bits == (LATHE_OUTPUT_NAN & 0xffff);
+    if (type == LATHE_DTYPE_bf16) return ((const lathe_bf16 *)p)[i].bits == (LATHE_OUTPUT_NAN & 0xffff);
+    return lathe_float_bits(((const float *)p)[i]) == LATHE_OUTPUT_NAN;
 }
 
 // Whether what should be a NaN, or an infinity, is that.

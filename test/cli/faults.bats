@@ -95,6 +95,7 @@ is() {
     lathe query --db i.db --csv "SELECT configuration, outcome, reason FROM trial WHERE number > 0
         ORDER BY configuration" >got
     grep -q '^BUG=0,ok,$' got
+    grep -q '^BUG=7,ok,$' got
     [ "$(grep -c ',wrong,' got)" = 6 ]
     grep -q '^BUG=1,.*got 0, wanted -inf' got
     grep -q '^BUG=2,.*got inf, wanted -inf' got

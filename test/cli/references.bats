@@ -119,7 +119,15 @@ unfit() {
 
 @test "a reference that gives something else when it runs again" {
     unfit 5 "does not give the same twice: by more than the tolerance its second run differs from the first in 1 of 1000 elements of y"
-    unfit 6 "does not give the same twice: "        # it reads workspace that it did not write
+}
+
+@test "a reference that reads what it did not write, or what lies beside its buffers" {
+    unfit 6 "reads an output or workspace that it did not write: by more than the tolerance its second run differs"
+    unfit 13 "reads an output or workspace that it did not write: "
+    unfit 14 "reads an output or workspace that it did not write: "
+    unfit 10 "reads out of bounds, what lies beside its buffers: by more than the tolerance its second run differs"
+    unfit 11 "reads out of bounds, what lies beside its buffers: "
+    unfit 12 "reads shared memory that it did not write, or counts on an order of threads or blocks: "
 }
 
 @test "a reference that rounds otherwise when it runs again, or gives a NaN: it may" {

@@ -1,4 +1,5 @@
-// infinite.cu: y[m][n] = log x[m][n] for n >= m, else -inf: NaN where x is below 0. LATHE_BUG 0 is right.
+// infinite.cu: y[m][n] = log x[m][n] for n >= m, else -inf: NaN where x is below 0. LATHE_BUG 0 is
+// right, and so is 7, whose NaN has all bits set.
 __device__ float entry(float x, int m, int n) { return n < m ? -INFINITY : logf(x); }
 
 extern "C" __global__ void infinite_reference(const float *x, float *y, int n)
@@ -20,5 +21,6 @@ extern "C" __global__ void infinite(const float *x, float *y, int n)
     if (LATHE_BUG == 5 && v != v) v = -INFINITY;
     if (LATHE_BUG == 6 && m == 2 && i == 7) v = NAN;
     y[m * n + i] = v;
+    if (LATHE_BUG == 7 && v != v) ((unsigned *)y)[m * n + i] = 0xffffffffu;
 }
 #endif

@@ -9,7 +9,7 @@ return problem {
   },
   tolerance = { atol = 1e-5, rtol = 1e-5, frobenius = 1e-5 },
   kernels = {
-    { "infinite", source = "infinite.cu", params = { { "BUG", { 0, 1, 2, 3, 4, 5, 6 } } },
+    { "infinite", source = "infinite.cu", params = { { "BUG", { 0, 1, 2, 3, 4, 5, 6, 7 } } },
       steps = { launch { "infinite", grid = "M", block = 64, args = { "x", "y", "N" } } } },
   },
 }

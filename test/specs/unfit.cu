@@ -10,9 +10,11 @@ extern "C" __global__ void unfit(const float *x, float *y, int n)
 // w[64]: workspace
 extern "C" __global__ void unfit_reference(const float *x, float *y, float *w, int n, int bug)
 {
+    __shared__ float nobodys[64];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     if (i == 3) launches++;         // blocks and threads come in any order
+    const float old = y[i];
     y[i] = 2.0f * x[i];
     switch (bug) {
     case 1: if (i == 0) y[n + 10] = 1.0f; break;
@@ -22,6 +24,11 @@ extern "C" __global__ void unfit_reference(const float *x, float *y, float *w, i
     case 6: if (i == 3) y[i] += w[5] > 0.5f ? 1.0f : 0.0f; break;
     case 7: if (i == 3) y[i] *= 1.0f + (float)(launches % 2) * 0x1p-22f; break;    // within the tolerance
     case 8: if (i == 3) ((unsigned *)y)[i] = 0xffffffffu; break;                   // a NaN of the reference's own
+    case 10: if (i == 3 && x[n] > 0.5f) y[i] = 1.0f; break;                        // reads what is not its own
+    case 11: if (i == 3) y[i] += x[n + 2]; break;
+    case 12: if (i == 3) y[i] = nobodys[5]; break;
+    case 13: if (i == 3) y[i] = w[5]; break;
+    case 14: if (i == 3 && old < 1.0f) y[i] = 1.0f; break;
     default: break;
     }
 }

@@ -152,9 +152,10 @@ status bench_hash_exact(struct bench *b, const struct answers *a, int tensor, ui
 
 status bench_poison_outputs(struct bench *b, enum garbage with, struct err *e)
 {
+    enum garbage own = with == GARBAGE_NAN ? GARBAGE_OUTPUT_NAN : GARBAGE_OUTPUT_NUMBERS;
     for (int i = 0; i < b->setup.tensors.ntensors; i++) {
         if (bench_tensor(b, i)->role != PLAN_OUTPUT) continue;
-        status s = buffer_poison(b->ops, b->dev, b->address[i], b->tensors[i].bytes, with, e);
+        status s = buffer_poison(b->ops, b->dev, b->address[i], b->tensors[i].bytes, own, e);
         if (s) return s;
     }
     return LATHE_OK;

@@ -85,7 +85,7 @@ status bench_other_inputs(struct bench *b, enum bench_mix mix, struct err *e);
  * little of a kernel. "" if none is. */
 void bench_blind(const struct bench *b, char *text, size_t size);
 
-/* Fills outputs (not inputs). Queued. */
+/* Fills outputs (not inputs) with NaN or numbers, by words that nothing else has. Queued. */
 status bench_poison_outputs(struct bench *b, enum garbage with, struct err *e);
 /* Hash of a tensor's bytes now; of an output's reference. */
 status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e);

@@ -79,13 +79,6 @@ void bench_index_text(const struct plan_buffer *p, int64_t flat, char *text, siz
     if (at < size) snprintf(text + at, size - at, "]");
 }
 
-static bool is_poison(const unsigned char *element, int size)
-{
-    for (int i = 0; i < size; i++)
-        if (element[i] != 0xff) return false;
-    return true;
-}
-
 /* The sign of a NaN says nothing. */
 static void number_text(double v, char *text, size_t size)
 {
@@ -128,7 +121,7 @@ static void free_copies(struct copies *c)
 static bool is_same(enum dtype type, const struct copies *c, size_t i, double got, double wanted)
 {
     size_t size = (size_t)dtype_bytes(type);
-    return isnan(wanted) ? isnan(got) && !is_poison(c->got + i * size, (int)size) : got == wanted;
+    return isnan(wanted) ? isnan(got) && !is_garbage(c->got + i * size, (int)size, GARBAGE_OUTPUT_NAN) : got == wanted;
 }
 
 /* Is element i right? As lathe_compare and lathe_compare_scaled have it. *wanted: what it should be. */
@@ -158,7 +151,7 @@ status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t
     struct copies c = {0};
     status s = copy_all(b, tensor, &c, e);
     for (size_t i = 0; i < n && !s; i++) {
-        if (is_poison(c.got + i * (size_t)size_of_one, size_of_one)) unwritten++;
+        unwritten += is_garbage(c.got + i * (size_t)size_of_one, size_of_one, GARBAGE_OUTPUT_NAN);
         double got = dtype_read(p->dtype, c.got, (int64_t)i), wanted;
         if (is_right(b, p->dtype, &c, i, got, &wanted) || shown >= 4 || at >= size) continue;
         char index[64];

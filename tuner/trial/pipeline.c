@@ -5,7 +5,8 @@
 #include "model/plan/plan_args.h"
 #include <string.h>
 
-static const uint32_t words[] = {[GARBAGE_NAN] = 0xffffffffu, [GARBAGE_NUMBERS] = 0x3f3f3f3fu, [GARBAGE_ZERO] = 0};
+static const uint32_t words[] = {[GARBAGE_NAN] = 0xffffffffu, [GARBAGE_NUMBERS] = 0x3f3f3f3fu, [GARBAGE_ZERO] = 0,
+                                 [GARBAGE_OUTPUT_NAN] = OUTPUT_NAN, [GARBAGE_OUTPUT_NUMBERS] = 0x3f3d3f3du};
 /* Bands hold words of their own, so that a kernel's garbage is not taken for them. */
 static const uint32_t band_words[] = {[GARBAGE_NAN] = 0xfffefffeu, [GARBAGE_NUMBERS] = 0x3f3e3f3eu};
 
@@ -189,6 +190,8 @@ status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint6
     if (!s && whole < bytes) s = ops->copy_in(d, at + whole, &word, bytes - whole, e);
     return s;
 }
+
+bool is_garbage(const void *element, int size, enum garbage of) { return !memcmp(element, &words[of], (size_t)size); }
 
 status pipeline_poison(struct pipeline *p, enum garbage with, struct err *e)
 {

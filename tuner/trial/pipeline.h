@@ -13,7 +13,12 @@ enum garbage {
     GARBAGE_NAN,                /* NaN as f64, f32, f16 and bf16 alike */
     GARBAGE_NUMBERS,            /* 0.75 as f32 and bf16, 1.8 as f16 */
     GARBAGE_ZERO,
+    /* The same in outputs, by words of their own: no arithmetic, conversion or other memory gives these, so an element
+     * that has them after a run was not written. */
+    GARBAGE_OUTPUT_NAN,
+    GARBAGE_OUTPUT_NUMBERS,
 };
+#define OUTPUT_NAN 0xfffbfffbu  /* the word of GARBAGE_OUTPUT_NAN, which verify.cu knows too */
 
 /* Memory on the device with a guard band on both sides. */
 struct guarded {
@@ -37,6 +42,8 @@ void guarded_where(int where, int64_t offset, char *text, size_t size);
 /* Queues filling memory. Any number of bytes. */
 status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with,
                      struct err *e);
+/* Whether an element, of `size` bytes (2 or 4), is what that leaves. */
+bool is_garbage(const void *element, int size, enum garbage of);
 
 struct pipeline_step {
     struct dev_function *function;

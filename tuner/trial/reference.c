@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "model/inputs.h"
 #include "model/source.h"
+#include "trial/pipeline.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ status reference_source(const struct problem *p, char **text, struct err *e)
         return s;
     }
     sb_addf(&b, "#define LATHE_GEMM %d\n", p->reference.kind == REFERENCE_GEMM);
+    sb_addf(&b, "#define LATHE_OUTPUT_NAN 0x%xu\n", OUTPUT_NAN);
     for (int i = 0; i < INPUTS_COUNT; i++)
         sb_addf(&b, "#define LATHE_INPUTS_%s %d\n", inputs_name((enum inputs)i), i);
     sb_add(&b, VERIFY_SOURCE);
