@@ -32,7 +32,7 @@ static __device__ __forceinline__ float lathe_overflowing(lathe_u64 h, bool b, l
     return line % 4 == 1 && at == line % length ? 3.40282347e38f : ordinary;    // the largest number there is
 }
 
-// One NaN or infinity in every eighth line.
+// One NaN or infinity in every eighth line; in another eighth zeros that meet those of the other operand.
 static __device__ __forceinline__ float lathe_special(lathe_u64 h, bool b, lathe_u64 line, lathe_u64 at,
                                                           lathe_u64 length)
 {
@@ -40,6 +40,8 @@ static __device__ __forceinline__ float lathe_special(lathe_u64 h, bool b, lathe
         const lathe_u64 kind = line / 8 % 3;
         return kind == 0 ? lathe_infinity() : kind == 1 ? -lathe_infinity() : lathe_bits_float(0x7fc00000u);
     }
+    for (lathe_u64 other = 1; line % 8 == 3 && other < 24; other += 4)
+        if (at == lathe_mix(other) % length) return 0.0f;
     return lathe_between(h, -1.0f, 1.0f);
 }
 

@@ -14,10 +14,11 @@ failing() {
     [ "$status" = 1 ]
     [ -z "$errors" ]
     printf '%s\n' "$out" >all
-    [ "$(json all "json_array_length(j)")" = 84 ]
+    [ "$(json all "json_array_length(j)")" = 98 ]
     [ "$(failing all FAULT=none)" = "" ]
     [ "$(failing all FAULT=flush)" = "tiny" ]
     [ "$(failing all FAULT=drop_nan)" = "special" ]
+    [ "$(failing all FAULT=skip_zero)" = "special" ]        # zero times infinity is NaN
     [ "$(failing all FAULT=bf16_pair)" = "tiny special overflow" ]
     [ "$(failing all FAULT=f16_pair)" = "wide large tiny outliers rows faint columns special overflow" ]
     [ "$(failing all FAULT=one_wrong)" = \
@@ -34,7 +35,7 @@ failing() {
     [[ "$errors" == *"special: hard FAULT=bf16_pair: wrong"* ]]
     [[ "$out" =~ special\ +1\ +0\ +[0-9.e-]+\  ]]
     split "$LATHE_BIN" verify "$TREE/test/specs/hard.lua" --kernel hard --inputs overflow --device host -q
-    [[ "$out" =~ overflow\ +6\ +3\ +inf\  ]]
+    [[ "$out" =~ overflow\ +7\ +4\ +inf\  ]]
     split "$LATHE_BIN" verify "$TREE/test/specs/hard.lua" --kernel sgemm --inputs integers --device host
     [ "$status" = 0 ]
     [[ "$out" =~ integers\ +1\ +1\ +0\ +0\  ]]
@@ -100,7 +101,7 @@ failing() {
     grep -q "inputs special$" out
     run lathe query --db t.db --csv \
         "SELECT group_concat(replace(configuration, 'FAULT=', '') || ':' || outcome, ' ') FROM trial WHERE number > 0"
-    [ "${lines[1]}" = "none:ok flush:ok bf16_pair:wrong f16_pair:wrong drop_nan:wrong one_wrong:ok" ]
+    [ "${lines[1]}" = "none:ok flush:ok bf16_pair:wrong f16_pair:wrong drop_nan:wrong skip_zero:wrong one_wrong:ok" ]
     run lathe query --db t.db --csv \
         "SELECT count(*) FROM verification WHERE passed = (scaled_limit > scaled AND mismatches = 0)"
     [ "${lines[1]}" = "$(sqlite3 t.db 'SELECT count(*) FROM verification')" ]

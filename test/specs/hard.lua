@@ -11,7 +11,7 @@ return problem {
   tolerance = { atol = 1e-4, rtol = 1e-4, frobenius = 1e-5 },
   kernels = {
     { "hard", source = "hard.cu",
-      params = { { "FAULT", { "none", "flush", "bf16_pair", "f16_pair", "drop_nan", "one_wrong" } } },
+      params = { { "FAULT", { "none", "flush", "bf16_pair", "f16_pair", "drop_nan", "skip_zero", "one_wrong" } } },
       steps = {
         launch { "hard", grid = { "ceil_div(N, 16)", "ceil_div(M, 16)" }, block = { 16, 16 },
                  args = { "X", "W", "Y", "M", "N", "K" } },

@@ -19,7 +19,7 @@
     X(rows, 0, "rows of magnitudes from 1e-12 to 1e12")                                                                \
     X(faint, 0, "normal values, and a row in 50 a billion times smaller")                                             \
     X(columns, 0, "columns of A from 1e-6 to 1e6, and those of B the other way round")                                 \
-    X(special, 0, "NaN and infinities in some rows")                                                                   \
+    X(special, 0, "NaN and infinities in some rows, and zeros that meet them")                                         \
     X(overflow, 0, "rows whose products overflow, and rows with the largest finite number")
 
 enum inputs {

@@ -109,7 +109,8 @@ static int shell(const char *command, char *output, size_t size)
  * what it said. */
 static int fails(const struct run *r, int seeds, char text[400])
 {
-    static const char *const last_rows[] = {"zero", "small", "nan"};
+    enum { ROWS = 4 };
+    static const char *const last_rows[ROWS] = {"zero", "small", "nan", "inf"};
     char dir[] = "/tmp/lathe-wgmma-XXXXXX";
     int failed = 0;
     assert_non_null(mkdtemp(dir));
@@ -117,10 +118,10 @@ static int fails(const struct run *r, int seeds, char text[400])
     write_program(r, source);
     char *command = mem_printf("${CXX:-c++} -std=c++17 -O1 -w -I. -o %s %s 2>&1", program, source);
     if (shell(command, text, 400)) fail_msg("%s: %s", command, text);
-    for (int i = 1; i <= seeds + 3 && !failed; i++) {
+    for (int i = 1; i <= seeds + ROWS && !failed; i++) {
         mem_free(command);
         command = mem_printf("timeout 300 %s %s %d %s 2>&1", program, r->sizes, i,
-                             i <= 3 ? last_rows[i - 1] : "random");
+                             i <= ROWS ? last_rows[i - 1] : "random");
         if (shell(command, text, 400)) failed = i;
     }
     unlink(source);

@@ -1,6 +1,6 @@
 /* main.h: after wgmma.cu in one text: a pipeline on small random matrices, against double arithmetic. Arguments: M N K,
  * blocks of the grid, seed, and what is in the last row of the streamed matrix: `random`; `zero`; or `small`, `nan`,
- * which must raise the guard. */
+ * `inf` (against zeros), which must raise the guard. */
 static float machine_uniform(uint64_t i, uint64_t seed)
 {
     uint64_t h = (i + 1) * 0x9e3779b97f4a7c15ull + seed * 0xbf58476d1ce4e5b9ull;
@@ -28,7 +28,9 @@ int main(int argc, char **argv)
         float &x = streamed[static_cast<size_t>(streamed_rows - 1) * K + k];
         x *= !strcmp(last, "zero") ? 0.0f : !strcmp(last, "small") ? 1e-38f : 1.0f;
         if (!strcmp(last, "nan") && k == K / 2) x = NAN;
+        if (!strcmp(last, "inf") && k == K / 2) x = INFINITY;
     }
+    for (int r = 0; r < shared_rows && !strcmp(last, "inf"); r++) other[static_cast<size_t>(r) * K + K / 2] = 0.0f;
     unsigned char *to = tiles.data() + (16 - reinterpret_cast<uintptr_t>(tiles.data()) % 16) % 16;
 
     const int split_blocks = lathe_ceil_div(padded / 8 * lathe_ceil_div(K, SPLIT_PART), 8);
@@ -43,7 +45,7 @@ int main(int argc, char **argv)
         linear_wgmma(map, streamed, to, &exponent, sums.data(), guard, Y.data(), M, N, K, LatheEpilogue{0.5f});
     });
 
-    const bool raised = !strcmp(last, "small") || !strcmp(last, "nan");
+    const bool raised = !strcmp(last, "small") || !strcmp(last, "nan") || !strcmp(last, "inf");
     if (guard[0] != raised || guard[1]) MACHINE_FAIL("the guard is %u %u", guard[0], guard[1]);
     if (raised) return 0;
     for (int i = 0; i < M; i++)
