@@ -202,6 +202,31 @@ small() {
     diff <(configurations a.db 1) <(configurations p.db 1)
 }
 
+@test "its --seconds were over when it died: what was measured is recalled, nothing new begins, and there is a final" {
+    cp -r "$TREE/test/cli/kernels/tiny" mine
+    mine 5 whole.db                             # of which 1 and 4 are right
+    # as if it had died in its final, or with a trial under way; the winner of a final is lost by neither
+    for state in "" "UPDATE trial SET outcome = 'in_flight', total_seconds = NULL, time_ms = NULL WHERE number = 5;"; do
+        cp whole.db p.db
+        sql "UPDATE campaign SET budget_trials = NULL, budget_seconds = 0.001, state = 'interrupted';
+             UPDATE trial SET final_rank = NULL; $state"
+        lathe tune --resume 1 --db p.db --quiet >out
+        [ "$(sql "SELECT state FROM campaign")" = finished ]
+        [ "$(sql "SELECT count(*) FROM trial WHERE final_rank = 1 AND number > 0")" = 1 ]
+        [ "$(sql "SELECT max(number) FROM trial")" = 5 ]
+    done
+    [ "$(sql "SELECT outcome FROM trial WHERE number = 5")" = skipped ]
+    # it is finished, and another final is one of what was right
+    lathe tune --resume 1 --db p.db --quiet --top 2 >out
+    [ "$(sql "SELECT group_concat(final_rank, ' ') FROM (SELECT final_rank FROM trial
+        WHERE number > 0 AND final_rank > 0 ORDER BY final_rank)")" = "1 2" ]
+    [ "$(sql "SELECT max(number) || ' ' || sum(outcome = 'skipped') FROM trial")" = "5 1" ]
+    # seconds are of all together, and no fewer than there were
+    sql "SELECT * FROM trial" >before
+    fails 2 "--seconds 0.01: campaign 1 took " lathe tune --resume 1 --db p.db --seconds 0.01
+    sql "SELECT * FROM trial" | diff before -
+}
+
 @test "what other campaigns find meanwhile does not change what a resumed one proposes" {
     cat >shift.lua <<'END'
 return strategy { name = "shift", summary = "", run = function(tune, space)

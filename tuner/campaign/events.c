@@ -2,6 +2,7 @@
  * is to stop. */
 #include "base/clock.h"
 #include "campaign/internal.h"
+#include "campaign/resume.h"
 #include <math.h>
 #include <stdatomic.h>
 
@@ -36,11 +37,22 @@ void campaign_note(struct campaign *c, const char *fmt, ...)
     campaign_emit(c, &(struct campaign_event){.kind = CAMPAIGN_NOTE, .text = text});
 }
 
+bool campaign_out_of_time(const struct campaign *c)
+{
+    double limit = c->progress.budget_seconds;
+    return limit > 0 && clock_seconds() - c->started > limit;
+}
+
+/* What was recorded costs no time, and without it there would be no leaders for a final. */
+static bool recalls(const struct campaign *c)
+{
+    return c->request->resumed && c->next_number <= resumption_trials(c->request->resumed);
+}
+
 bool campaign_must_stop(struct campaign *c)
 {
     if (interrupt_flag) c->interrupted = true;
-    double limit = c->progress.budget_seconds;
-    return c->interrupted || c->device_gone || c->err.code || (limit > 0 && clock_seconds() - c->started > limit);
+    return c->interrupted || c->device_gone || c->err.code || (campaign_out_of_time(c) && !recalls(c));
 }
 
 void campaign_forget_error(const struct campaign *c, struct verification *v)

@@ -128,7 +128,9 @@ void campaign_emit(struct campaign *c, struct campaign_event *ev);
 void campaign_note(struct campaign *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Where errors say nothing (c->blind): the error and its limit, which was judged by before, are taken out. */
 void campaign_forget_error(const struct campaign *c, struct verification *v);
-/* Interrupted, out of time, or the device is gone. */
+/* --seconds are over. */
+bool campaign_out_of_time(const struct campaign *c);
+/* Interrupted, out of time with all trials recalled that were recorded, or the device is gone. */
 bool campaign_must_stop(struct campaign *c);
 /* Records what has passed since the phase before ended. */
 status campaign_phase_ended(struct campaign *c, enum campaign_phase phase, struct err *e);

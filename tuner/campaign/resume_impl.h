@@ -29,7 +29,6 @@ const char *resumption_fact(const struct resumption *r, const char *key);
 const char *resumption_strategy(const struct resumption *r, const char **text);
 const json_t *resumption_earlier(const struct resumption *r);    /* never NULL */
 int64_t resumption_id(const struct resumption *r);
-double resumption_seconds(const struct resumption *r);      /* that it took so far */
 
 /* LATHE_USAGE: the device, what compiles for it, or lathe itself are others than were recorded, and the request does
  * not force it; else in what they differ goes to *differences. The target's limits become the recorded ones, so that

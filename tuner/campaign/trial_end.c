@@ -173,7 +173,8 @@ status trial_recall(struct trial *t, bool *over, struct err *e)
     status s = resumption_find(c->request->resumed, c->store, t->number, kernel, t->text, &was, &found, e);
     if (s || !found) return s;
     t->id = was.id;
-    *over = was.outcome >= 0 && was.outcome != OUTCOME_skipped;
+    bool late = campaign_out_of_time(c);    /* what has no result gets none */
+    *over = was.outcome >= 0 && (late || was.outcome != OUTCOME_skipped);
     if (*over) {
         t->result.outcome = (enum outcome)was.outcome;
         t->result.time_ms = was.time_ms;
@@ -181,6 +182,8 @@ status trial_recall(struct trial *t, bool *over, struct err *e)
         t->result.samples.energy_launches = isfinite(was.energy_mj);
         t->result.stage.total = was.seconds;
         account(t, was.refused, true);
+    } else if (late) {
+        trial_end_as(t, OUTCOME_skipped, "the campaign ended first");
     } else {
         s = begin_again(t, was.outcome, was.attempts, e);
     }

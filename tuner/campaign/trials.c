@@ -292,7 +292,7 @@ static int window(const struct campaign *c) { return 2 * (c->request->compile_wo
 static status begin_more(struct run *run, struct batch_item *items, int count, int *next, struct err *e)
 {
     struct campaign *c = run->c;
-    while (*next < count && run->count < window(c)) {
+    while (*next < count && run->count < window(c) && !campaign_must_stop(c)) {
         struct batch_item *item = &items[*next];
         bool baseline = item->space < 0, fresh = true;
         item->slot = -1;
