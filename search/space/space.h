@@ -22,7 +22,7 @@ enum neighbourhood { NEIGHBOURS_ADJACENT, NEIGHBOURS_HAMMING };
 /* problem, kernel and target must outlive the space (target: not needed after opening). An empty space is
  * LATHE_NOTHING, and the message says which requirement is not met or which constraints refused most combinations. A
  * constraint that cannot be evaluated refuses; a let or a parameter's condition that cannot, and a space that is too
- * large to build (60 s, 2e9 evaluations, 512 MiB), is LATHE_SPEC. */
+ * large to build (60 s of processor time, 2e9 evaluations, 512 MiB), is LATHE_SPEC. */
 status space_open(const struct problem *p, const struct kernel *k, const struct target *t, struct space **out,
                   struct err *e);
 /* The space of exactly the n configurations in choices (n * kernel->nparams), which are in the order of a space and
@@ -35,11 +35,16 @@ struct space_draw {
     double tried, valid;        /* combinations of all values, and how many of them are members, repeated ones too */
     char why[1000];             /* what made the space too large */
 };
+/* Asked now and then while a space is opened, every few milliseconds: true gives up. */
+struct space_watch {
+    bool (*stop)(void *ctx);
+    void *ctx;
+};
 /* As space_open, but a space that is too large to build is that of up to 65536 of its members, drawn uniformly from up
  * to 2e7 combinations, always the same for a seed: size, index and neighbours are among those. LATHE_SPEC: none was
- * found. */
+ * found. watch may be NULL; LATHE_INTERRUPTED: it said stop. */
 status space_open_sampled(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
-                          struct space **out, struct space_draw *d, struct err *e);
+                          const struct space_watch *watch, struct space **out, struct space_draw *d, struct err *e);
 /* Of a space that was drawn: why, how many of its members stand for it and at what rate they were met, appended. */
 void space_draw_explain(struct strbuf *b, const struct space *s, const struct space_draw *d);
 void space_close(struct space *s);                  /* NULL is fine */

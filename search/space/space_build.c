@@ -107,14 +107,24 @@ static status too_large(struct builder *b, int level, const char *what)
     return LATHE_SPEC;
 }
 
+status space_look(const struct space_watch *watch, const struct kernel *k, struct err *e)
+{
+    if (!watch || !watch->stop(watch->ctx))
+        return LATHE_OK;
+    return err_set(e, LATHE_INTERRUPTED, "interrupted while the space of kernel %s was built", k->name);
+}
+
 static status check_limits(struct builder *b, int level)
 {
     char what[80];
+    status s = space_look(b->limits.watch, b->k, b->e);
+    if (s)
+        return s;
     if (b->evaluations > b->limits.evaluations)
         snprintf(what, sizeof what, "%.3g evaluations", b->evaluations);
     else if (b->s->nedges > b->limits.edges)
         snprintf(what, sizeof what, "%zu MiB of memory", (size_t)b->s->nedges * sizeof(struct edge) >> 20);
-    else if (clock_seconds() > b->deadline)
+    else if (clock_thread_seconds() > b->deadline)
         snprintf(what, sizeof what, "%g s", b->limits.seconds);
     else
         return LATHE_OK;
@@ -282,7 +292,7 @@ static void open_builder(struct builder *b)
             widest_key = b->states[i].nkeys;
     }
     b->key = mem_zalloc((size_t)widest_key, sizeof *b->key);
-    b->deadline = clock_seconds() + b->limits.seconds;
+    b->deadline = clock_thread_seconds() + b->limits.seconds;
 }
 
 static void close_builder(struct builder *b)

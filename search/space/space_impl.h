@@ -96,10 +96,11 @@ bool space_order(const struct kernel *k, int *param);
 
 /* When to give up building. */
 struct space_limits {
-    double seconds;
+    double seconds;             /* of this thread's processor time: what else runs does not decide */
     double evaluations;         /* of formulas */
     double first;               /* evaluations in the order as written, before another one is tried; 0: none */
     uint32_t edges;
+    const struct space_watch *watch;    /* NULL: none */
 };
 #define SPACE_LIMITS ((struct space_limits){.seconds = 60, .evaluations = 2e9, .first = 2e7, .edges = 1u << 26})
 
@@ -109,11 +110,14 @@ status space_open_telling(const struct problem *p, const struct kernel *k, const
 status space_open_sampled_limited(const struct problem *p, const struct kernel *k, const struct target *t,
                                   const struct space_limits *limits, uint64_t seed, struct space **out,
                                   struct space_draw *d, struct err *e);
-/* The space of members drawn by rejection. */
+/* The space of members drawn by rejection. watch may be NULL. */
 status space_sample(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
-                    struct space **out, struct space_draw *d, struct err *e);
+                    const struct space_watch *watch, struct space **out, struct space_draw *d, struct err *e);
 status space_open_limited(const struct problem *p, const struct kernel *k, const struct target *t,
                           const struct space_limits *limits, struct space **out, struct err *e);
+
+/* LATHE_INTERRUPTED if the watch (NULL: none) says stop. */
+status space_look(const struct space_watch *watch, const struct kernel *k, struct err *e);
 
 /* Fills nodes, root, size, refused, from param and fixed. Fails with LATHE_SPEC. */
 status space_build(struct space *s, const struct space_limits *limits, struct err *e);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMBERS_MOST = 1 << 16 };
+enum { MEMBERS_MOST = 1 << 16, LOOK_AFTER = 1 << 14 };
 static const double TRIES_MOST = 2e7;
 
 struct sampler {
@@ -75,13 +75,20 @@ static void sort_members(struct sampler *m)
     m->n = kept;
 }
 
-static void draw_members(struct sampler *m, struct space_draw *d)
+static status draw_members(struct sampler *m, const struct space_watch *watch, struct space_draw *d, struct err *e)
 {
     size_t width = (size_t)m->k->nparams;
+    int since = 0;
     if (!passes(m, -1))
-        return;
+        return LATHE_OK;
     while (d->valid < MEMBERS_MOST && d->tried < TRIES_MOST) {
         d->tried++;
+        if (++since == LOOK_AFTER) {
+            since = 0;
+            status s = space_look(watch, m->k, e);
+            if (s)
+                return s;
+        }
         if (!draw(m))
             continue;
         d->valid++;
@@ -91,10 +98,11 @@ static void draw_members(struct sampler *m, struct space_draw *d)
         }
         memcpy(m->list + m->n++ * width, m->choice, width * sizeof *m->list);
     }
+    return LATHE_OK;
 }
 
 status space_sample(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
-                    struct space **out, struct space_draw *d, struct err *e)
+                    const struct space_watch *watch, struct space **out, struct space_draw *d, struct err *e)
 {
     struct sampler m = {.k = k, .choice = mem_zalloc((size_t)k->nparams, sizeof *m.choice)};
     int *param = mem_zalloc((size_t)k->nparams, sizeof *param);
@@ -105,13 +113,14 @@ status space_sample(const struct problem *p, const struct kernel *k, const struc
     m.slots = mem_zalloc((size_t)m.plan.nslots, sizeof *m.slots);
     kernel_slots_fixed(p, k, t, m.slots);
     rng_seed(&m.rng, seed);
-    draw_members(&m, d);
+    status s = draw_members(&m, watch, d, e);
     sort_members(&m);
-    status s = m.n ? space_of_list(p, k, t, m.list, m.n, out, e)
-                   : err_set(e, LATHE_SPEC,
-                             "kernel %s: none of %.3g combinations drawn at random is valid, so it cannot be sampled "
-                             "either",
-                             k->name, d->tried);
+    if (!s && m.n)
+        s = space_of_list(p, k, t, m.list, m.n, out, e);
+    else if (!s)
+        s = err_set(e, LATHE_SPEC,
+                    "kernel %s: none of %.3g combinations drawn at random is valid, so it cannot be sampled either",
+                    k->name, d->tried);
     space_plan_free(&m.plan);
     mem_free(param);
     mem_free(m.slots);
@@ -132,8 +141,10 @@ status space_open_sampled_limited(const struct problem *p, const struct kernel *
         return err_set(e, s, "%s", large.text);
     if (!s)
         return s;
-    s = space_sample(p, k, t, seed, out, d, &none);
+    s = space_sample(p, k, t, seed, limits->watch, out, d, &none);
     snprintf(d->why, sizeof d->why, "%.999s", large.text);
+    if (s == LATHE_INTERRUPTED)
+        return err_set(e, s, "%s", none.text);
     return s ? err_set(e, s, "%.1200s\n%.600s", large.text, none.text) : LATHE_OK;
 }
 
@@ -144,7 +155,9 @@ void space_draw_explain(struct strbuf *b, const struct space *s, const struct sp
 }
 
 status space_open_sampled(const struct problem *p, const struct kernel *k, const struct target *t, uint64_t seed,
-                          struct space **out, struct space_draw *d, struct err *e)
+                          const struct space_watch *watch, struct space **out, struct space_draw *d, struct err *e)
 {
-    return space_open_sampled_limited(p, k, t, &SPACE_LIMITS, seed, out, d, e);
+    struct space_limits limits = SPACE_LIMITS;
+    limits.watch = watch;
+    return space_open_sampled_limited(p, k, t, &limits, seed, out, d, e);
 }

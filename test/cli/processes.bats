@@ -181,6 +181,32 @@ images() { [ "$(ls cache/*.image | wc -l)" -ge "$1" ]; }
     done
 }
 
+@test "an interrupt while a space is built, which may take a minute" {
+    cat >large.lua <<'END'
+local params, sum = {}, "0"
+for i = 1, 24 do
+  params[i] = { "A" .. i, { 0.11, 0.37, 0.58, 0.93, 1.7, 2.9, 3.3, 4.1 } }
+  sum = sum .. " + A" .. i .. " * " .. 1 + i * i / 101
+end
+return problem { name = "large", dims = { { "N", 8 } }, tolerance = { atol = 0, rtol = 0 },
+  tensors = { { "x", "f32", { "N" } }, { "y", "f32", { "N" }, output = true } },
+  reference = kernel { source = "copy.cu", steps = { launch { "copy", grid = 1, block = 8, args = { "x", "y" } } } },
+  kernels = { { "k", source = "copy.cu", params = params, constraints = { sum .. " == 0.5" },
+                steps = { launch { "copy", grid = 1, block = 8, args = { "x", "y" } } } } } }
+END
+    echo 'extern "C" __global__ void copy(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }' >copy.cu
+    env --default-signal=INT "$LATHE_BIN" tune large.lua --device host --db p.db >out 2>log 3>&- &
+    pid=$!
+    until_true 60 grep -q "^building the space of kernel k takes longer than 5 s (Ctrl-C ends it)$" log
+    kill -s INT "$pid"
+    SECONDS=0
+    ends
+    [ "$code" -eq 130 ]
+    [ $SECONDS -lt 20 ]                         # it would be a minute
+    grep -q "^lathe: interrupted while the space of kernel k was built$" log
+    [ "$(sql "SELECT count(*) FROM campaign")" = 0 ]
+}
+
 @test "an interrupt before anything was measured" {
     order "device never"
     begin

@@ -114,7 +114,7 @@ static status check_kernel(struct checking *c, const struct kernel *k, struct er
     struct space *space = NULL;
     struct space_draw draw;
     status s = k->left_out ? err_set(e, LATHE_NOTHING, "%s", k->left_out)
-                           : space_open_sampled(c->request->problem, k, &c->target, c->request->seed, &space, &draw, e);
+                           : space_open_sampled(c->request->problem, k, &c->target, c->request->seed, NULL, &space, &draw, e);
     struct strbuf why = {0};
     if (s == LATHE_NOTHING && (k->left_out || !kernel_runs_on(c->request->problem, k, &c->target, &why))) {
         snprintf(result.skipped, sizeof result.skipped, "%.390s", e->text);

@@ -70,7 +70,7 @@ static status add_sample(struct verifying *v, struct err *e)
     const struct kernel *k = v->k;
     struct space *space;
     struct space_draw draw;
-    status s = space_open_sampled(v->c->problem, k, &v->c->target, v->request->seed, &space, &draw, e);
+    status s = space_open_sampled(v->c->problem, k, &v->c->target, v->request->seed, NULL, &space, &draw, e);
     if (s) return s;
     if (draw.tried > 0) {
         struct strbuf drawn = {0};

@@ -35,7 +35,7 @@ static void test_members_drawn_by_rejection(void **state)
         struct space_draw d;
         config_choice a[16], b[16];
         if (space_open(p, &p->kernels[0], &t, &whole, &fixture_err) == LATHE_OK) {
-            assert_int_equal(space_sample(p, &p->kernels[0], &t, seed, &drawn, &d, &fixture_err), LATHE_OK);
+            assert_int_equal(space_sample(p, &p->kernels[0], &t, seed, NULL, &drawn, &d, &fixture_err), LATHE_OK);
             assert_int_equal(space_size(drawn), space_size(whole));
             for (uint64_t i = 0; i < space_size(whole); i++) {
                 space_at(whole, i, a);
@@ -56,13 +56,13 @@ static void test_members_drawn_by_rejection(void **state)
     struct problem *p = fixture_problem(&impossible, 1);
     struct space *none = NULL;
     struct space_draw d;
-    assert_int_equal(space_sample(p, &p->kernels[0], &t, 1, &none, &d, &fixture_err), LATHE_SPEC);
+    assert_int_equal(space_sample(p, &p->kernels[0], &t, 1, NULL, &none, &d, &fixture_err), LATHE_SPEC);
     assert_contains(fixture_err.text, "none of 2e+07 combinations drawn at random is valid");
     problem_free(p);
 }
 
 /* A constraint that joins everything, and whose parts are all different: 10^9 combinations. */
-static void test_a_space_too_large_is_sampled(void **state)
+static struct problem *too_large(void)
 {
     struct strbuf b = {0};
     static const double factors[] = {1.13, 1.77, 1.999, 2.31, 2.77, 3.017, 3.7, 4.1, 4.77};
@@ -75,6 +75,13 @@ static void test_a_space_too_large_is_sampled(void **state)
     sb_add(&b, ") % 10 < 2' }");
     char *text = sb_take(&b);
     struct problem *p = fixture_problem((const char *const *)&text, 1);
+    mem_free(text);
+    return p;
+}
+
+static void test_a_space_too_large_is_sampled(void **state)
+{
+    struct problem *p = too_large();
     struct target t = fixture_target();
     struct space_limits limits = SPACE_LIMITS;
     struct space *s[3];
@@ -103,7 +110,34 @@ static void test_a_space_too_large_is_sampled(void **state)
     for (int i = 0; i < 3; i++)
         space_close(s[i]);
     problem_free(p);
-    mem_free(text);
+}
+
+static bool later(void *ctx)
+{
+    int *left = ctx;
+    return --*left < 0;
+}
+
+/* Stopped after some looks: while it is built (1e6 evaluations are 15), and while members are drawn. */
+static void test_opening_is_stopped(void **state)
+{
+    struct problem *p = too_large();
+    struct target t = fixture_target();
+    int left;
+    struct space_watch watch = {later, &left};
+    struct space_limits limits = SPACE_LIMITS;
+    struct space *s = NULL;
+    struct space_draw d;
+    limits.watch = &watch;
+    limits.evaluations = 1e6;
+    for (int looks = 0; looks <= 18; looks += 18) {
+        left = looks;
+        status st = space_open_sampled_limited(p, &p->kernels[0], &t, &limits, 7, &s, &d, &fixture_err);
+        assert_int_equal(st, LATHE_INTERRUPTED);
+        assert_true(left == -1 && !s && (looks == 0) == (d.tried == 0));
+        assert_string_equal(fixture_err.text, "interrupted while the space of kernel k1 was built");
+    }
+    problem_free(p);
 }
 
 int main(void)
@@ -112,6 +146,7 @@ int main(void)
         cmocka_unit_test(test_random_members_are_uniform),
         cmocka_unit_test(test_members_drawn_by_rejection),
         cmocka_unit_test(test_a_space_too_large_is_sampled),
+        cmocka_unit_test(test_opening_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* entrants.c: which kernels take part: asked for, able to run on the device, with a space that is not empty. A kernel
  * that cannot take part is left out with a note; if it is the only one that was asked for by name, or none is left,
  * that is an error. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "campaign/internal.h"
 #include "model/source.h"
@@ -36,6 +37,26 @@ status entrants_check_names(const struct campaign_request *r, struct err *e)
     return s;
 }
 
+struct opening {
+    struct campaign *c;
+    const struct kernel *kernel;
+    double since;
+    bool said;
+};
+
+/* While a space is built: what takes long is said once, and an interrupt ends it. */
+static bool on_look(void *ctx)
+{
+    enum { SAY_AFTER = 5 };
+    struct opening *o = ctx;
+    if (!o->said && clock_seconds() - o->since > SAY_AFTER) {
+        campaign_note(o->c, "building the space of kernel %s takes longer than %d s (Ctrl-C ends it)", o->kernel->name,
+                      SAY_AFTER);
+        o->said = true;
+    }
+    return campaign_interrupted();
+}
+
 /* Whether the device meets a kernel's requirements; says why not. */
 static status add_entrant(struct campaign *c, const struct kernel *k, struct err *e)
 {
@@ -57,7 +78,9 @@ static status add_entrant(struct campaign *c, const struct kernel *k, struct err
     }
     c->nentrants++;
     struct space_draw draw;
-    status s = space_open_sampled(c->problem, k, &c->target, c->request->seed, &x->space, &draw, e);
+    struct opening o = {.c = c, .kernel = k, .since = clock_seconds()};
+    struct space_watch watch = {on_look, &o};
+    status s = space_open_sampled(c->problem, k, &c->target, c->request->seed, &watch, &x->space, &draw, e);
     if (!s && draw.tried > 0) {
         struct strbuf drawn = {0};
         space_draw_explain(&drawn, x->space, &draw);

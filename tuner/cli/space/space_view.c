@@ -18,7 +18,7 @@ static status open_space(const struct view *v, const struct kernel *k, const str
     struct space_draw draw;
     if (!args->sample)
         return space_open(v->problem, k, &v->target, out, e);
-    status s = space_open_sampled(v->problem, k, &v->target, (uint64_t)args->seed, out, &draw, e);
+    status s = space_open_sampled(v->problem, k, &v->target, (uint64_t)args->seed, NULL, out, &draw, e);
     if (s == LATHE_OK && draw.tried > 0)
         note_line("%s.\ndrawn by rejection: %.0f of %.0f combinations are valid (%.3g %%), %llu different ones", draw.why,
                   draw.valid, draw.tried, 100 * draw.valid / draw.tried, (unsigned long long)space_size(*out));
