@@ -196,7 +196,7 @@ extern "C" __global__ void lathe_compare(const void *got, int type, const double
         if (r != 0 && (rel > p.max_rel || rel != rel)) p.max_rel = rel;
         p.diff1 += diff;
         p.diff2 += diff * diff;
-        p.ref2 += r * r;
+        if (held != 0) p.ref2 += r * r;         // what the type holds as zero is no part of a norm
     }
     out[lathe_first()] = p;
 }

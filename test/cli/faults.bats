@@ -106,6 +106,20 @@ is() {
     [ "$(lathe query --db i.db --csv "SELECT error < 1e-6 FROM best" | tail -1)" = 1 ]   # of what is finite
 }
 
+@test "where the reference is zeros, atol judges, and no relative error is told" {
+    spec="$TREE/test/specs/nothing.lua"
+    "$LATHE_BIN" tune "$spec" --device host --strategy exhaustive --db n.db -q >out
+    [ "$(lathe query --db n.db --csv "SELECT group_concat(configuration || ' ' || outcome || ' ' ||
+        ifnull(error, 'none')) FROM (SELECT t.configuration, t.outcome, (SELECT v.frobenius FROM verification v WHERE
+        v.trial_id = t.id ORDER BY v.id LIMIT 1) AS error FROM trial t WHERE t.number > 0 ORDER BY t.configuration)" |
+        tail -1)" = '"GIVES=0.0 ok 0.0,GIVES=0.001 wrong none,GIVES=1e-12 ok none"' ]
+    "$LATHE_BIN" tune "$spec" --size N=60 --device host --strategy exhaustive --tolerance atol=0 --db z.db -q >out
+    [ "$(lathe query --db z.db --csv "SELECT group_concat(outcome) FROM (SELECT outcome FROM trial WHERE number > 0
+        ORDER BY configuration)" | tail -1)" = '"ok,wrong,wrong"' ]
+    lathe verify "$spec" --kernel nothing --config GIVES=1e-12 --inputs default,normal --device host -q >out
+    ! grep -q inf out
+}
+
 @test "results kept for inputs of which a part is as before are wrong, whatever the part and the seed" {
     for seed in 1 2 3; do
         split lathe tune "$TREE/test/specs/memo.lua" --device host --strategy exhaustive --top 0 --seed $seed --db memo.db

@@ -87,7 +87,8 @@ static void on_result(void *ctx, const struct verification_result *r)
     const struct verification *q = &r->result->verification;
     c->tried++;
     c->ok += r->result->outcome == OUTCOME_ok;
-    double error = q->done && isnan(r->error) ? INFINITY : r->error;    /* nothing is worse than NaN */
+    bool nan = q->done && isnan(r->error) && r->result->outcome != OUTCOME_ok;     /* nothing is worse */
+    double error = nan ? INFINITY : r->error;
     if (error > c->worst || isnan(c->worst))
         c->worst = error;
     json_array_append_new(v->results,

@@ -94,7 +94,9 @@ status bench_hash_exact(struct bench *b, const struct answers *a, int tensor, ui
 status bench_flush(struct bench *b, struct err *e);
 
 struct comparison {
-    double max_abs, max_rel, frobenius;
+    double max_abs, max_rel;
+    double frobenius;               /* NaN if no_norm, too */
+    bool no_norm;                   /* the reference is zeros and the output is not, so no error is relative to it */
     double mean_abs, rms;           /* of got - ref, where not idle */
     double scaled;                  /* the largest |got - ref| over its scale; NaN unless b->scaled */
     int64_t elements, mismatches;
@@ -102,6 +104,8 @@ struct comparison {
 };
 /* Output tensor against its reference, over the device. */
 status bench_compare(struct bench *b, int tensor, struct comparison *out, struct err *e);
+/* The limit on its relative Frobenius error; 0: none. Where there is no norm, the specification's atol judges alone. */
+double bench_norm_limit(const struct bench *b, const struct comparison *c);
 /* The first mismatches of an output as text: "Y[3,17] got 0.5, wanted 0.25; ...". Copies the tensors to the host. */
 status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t size, struct err *e);
 

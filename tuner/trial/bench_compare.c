@@ -51,7 +51,8 @@ status bench_compare_at(struct bench *b, int tensor, dev_ptr at, struct comparis
             out->mismatches += (int64_t)parts[i].mismatches;
             out->idle += (int64_t)parts[i].idle;
         }
-        out->frobenius = diff2 == 0 ? 0 : sqrt(diff2) / sqrt(ref2);
+        out->no_norm = diff2 != 0 && ref2 == 0;
+        out->frobenius = diff2 == 0 ? 0 : out->no_norm ? NAN : sqrt(diff2) / sqrt(ref2);
         double busy = (double)(count > out->idle ? count - out->idle : 1);
         out->mean_abs = diff1 / busy;
         out->rms = sqrt(diff2 / busy);
@@ -64,6 +65,11 @@ status bench_compare_at(struct bench *b, int tensor, dev_ptr at, struct comparis
 status bench_compare(struct bench *b, int tensor, struct comparison *out, struct err *e)
 {
     return bench_compare_at(b, tensor, b->address[tensor], out, e);
+}
+
+double bench_norm_limit(const struct bench *b, const struct comparison *c)
+{
+    return c->no_norm ? 0 : b->now->frobenius_limit;
 }
 
 void bench_index_text(const struct plan_buffer *p, int64_t flat, char *text, size_t size)

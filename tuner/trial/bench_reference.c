@@ -96,7 +96,6 @@ static status check_written(struct bench *b, int i, const struct first_run *firs
 static status find_other(struct bench *b, const struct first_run *first, int *which, struct comparison *c,
                          struct err *e)
 {
-    const double limit = b->now->frobenius_limit;
     *which = -1;
     for (int i = 0; i < b->setup.tensors.ntensors; i++) {
         uint64_t now;
@@ -106,6 +105,7 @@ static status find_other(struct bench *b, const struct first_run *first, int *wh
         if (now == first[i].hash) continue;
         s = bench_compare(b, i, c, e);
         if (s) return s;
+        const double limit = bench_norm_limit(b, c);
         if (!c->mismatches && (!(limit > 0) || c->frobenius <= limit)) continue;
         *which = i;
         return LATHE_OK;
