@@ -132,6 +132,40 @@ images() { [ "$(ls cache/*.image | wc -l)" -ge "$1" ]; }
     [ "$(outcomes)" = "crash ok" ]
 }
 
+kernels_children() { cat /proc/[0-9]*/comm 2>/dev/null | grep -qx kernels-child; }
+
+@test "what a kernel starts on the host is ended with its worker, whether that crashes, hangs or is done" {
+    mkdir forks
+    cat >forks/spec.lua <<'END'
+local args = { "x", "y" }
+return problem { name = "forks", dims = { { "N", 8 } }, tolerance = { atol = 0, rtol = 0 },
+  tensors = { { "x", "f32", { "N" } }, { "y", "f32", { "N" }, output = true } },
+  reference = kernel { source = "copy.cu", steps = { launch { "copy", grid = 1, block = 8, args = args } } },
+  kernels = { { "k", source = "forks.cu", params = { { "THEN", { "crash", "hang", "end" } } },
+                steps = { launch { "forks", grid = 1, block = 8, args = args } } } } }
+END
+    echo 'extern "C" __global__ void copy(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }' \
+        >forks/copy.cu
+    cat >forks/forks.cu <<'END'
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+extern "C" __global__ void forks(const float *x, float *y) {
+    y[threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x == 0 && fork() == 0) {  // it holds the worker's pipes
+        prctl(PR_SET_NAME, "kernels-child");
+        for (;;) pause();
+    }
+    if (LATHE_THEN == LATHE_THEN_crash) abort();
+    if (LATHE_THEN == LATHE_THEN_hang) for (;;) pause();
+}
+END
+    "$LATHE_BIN" tune forks --device host --strategy exhaustive --time-limit 3 --top 0 --db p.db -q >out 2>log 3>&-
+    [ "$(sql "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM trial ORDER BY number)")" \
+        = "crash timeout ok" ]
+    until_true 10 not kernels_children
+}
+
 @test "a time limit ends a kernel that waits, and what compiles goes on meanwhile" {
     order "device never"
     begin --time-limit 1

@@ -49,6 +49,10 @@ struct child {
     void *ctx;
 };
 
+/* Whatever the process began is ended with it: it leads a session of its own. Left alone, a child of a crashed worker
+ * would hold the pipes open, and what measures beside it would be slower. */
+static void end_all(const struct proc *p) { kill(-p->process.pid, SIGKILL); }
+
 /* --- closing --- */
 
 static void on_handle_closed(uv_handle_t *h)
@@ -67,7 +71,7 @@ static void abandon(struct proc *p)
         if (!uv_is_closing(handles[i])) uv_close(handles[i], on_handle_closed);
     /* A process that still runs keeps its handle until it is reaped: on_process_exit closes it. */
     if (p->spawned && !p->exited)
-        uv_process_kill(&p->process, SIGKILL);
+        end_all(p);
     else
         uv_close((uv_handle_t *)&p->process, on_handle_closed);
 }
@@ -106,7 +110,7 @@ static void on_broken_pipe(struct proc *p, const char *doing, int error)
 {
     if (!p->owner || p->exited) return;
     snprintf(p->broken, sizeof p->broken, "; %s its pipe: %s", doing, uv_strerror(error));
-    uv_process_kill(&p->process, SIGKILL);
+    end_all(p);
 }
 
 /* --- reading --- */
@@ -168,6 +172,7 @@ static void on_process_exit(uv_process_t *process, int64_t code, int sig)
     p->exited = true;
     p->exit_code = code;
     p->signal = sig;
+    end_all(p);
     if (!p->owner) {
         uv_close((uv_handle_t *)process, on_handle_closed);
         return;
