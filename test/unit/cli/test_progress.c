@@ -252,6 +252,7 @@ static void remaining(void **state)
         int64_t trials, budget_trials;
         double seconds, budget_seconds;
         const char *text;
+        uint64_t space_size;
     } cases[] = {
         {0, 0, 3, 0, "0 trials  ok 0  3.0 s"},
         {0, 10, 3, 0, "0/10 trials  ok 0  3.0 s"},
@@ -261,11 +262,15 @@ static void remaining(void **state)
         {10, 10, 125, 0, "10/10 trials  ok 0  2 min 5 s, about 0.0 s left"},
         {1, 2, 4000, 5000, "1/2 trials  ok 0  1 h 6 min, about 16 min 40 s left"},
         {3, 0, 70, 60, "3 trials  ok 0  1 min 10 s, about 0.0 s left"},
+        {3, 100, 9, 0, "3/6 trials  ok 0  9.0 s, about 9.0 s left", 6},     /* no more than there are */
+        {3, 6, 9, 0, "3/6 trials  ok 0  9.0 s, about 9.0 s left", 100},
+        {7, 10, 14, 0, "7/10 trials  ok 0  14 s, about 6.0 s left", 6},     /* some were none */
+        {3, 0, 9, 60, "3 trials  ok 0  9.0 s, about 51 s left", 6},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct campaign_progress c = {.trials = cases[i].trials, .budget_trials = cases[i].budget_trials,
                                       .seconds = cases[i].seconds, .budget_seconds = cases[i].budget_seconds,
-                                      .best_ms = NAN, .baseline_ms = NAN};
+                                      .space_size = cases[i].space_size, .best_ms = NAN, .baseline_ms = NAN};
         struct strbuf b = {0};
         progress_counts(&b, &c);
         assert_string_equal(sb_str(&b), cases[i].text);

@@ -70,12 +70,19 @@ void progress_duration(struct strbuf *b, double seconds)
         sb_addf(b, "%lld h %lld min", s / 3600, s % 3600 / 60);
 }
 
+int64_t progress_most(const struct campaign_progress *c)
+{
+    uint64_t there = c->space_size;
+    bool fewer = there && there < (uint64_t)c->budget_trials && (uint64_t)c->trials <= there;
+    return c->budget_trials > 0 && fewer ? (int64_t)there : c->budget_trials;
+}
+
 /* Seconds until the budget is gone, at the present rate; NaN if it cannot be told yet. */
 static double seconds_left(const struct campaign_progress *c)
 {
     double left = NAN;
     if (c->budget_trials > 0 && c->trials > 0)
-        left = c->seconds / (double)c->trials * (double)(c->budget_trials - c->trials);
+        left = c->seconds / (double)c->trials * (double)(progress_most(c) - c->trials);
     if (c->budget_seconds > 0 && !(c->budget_seconds - c->seconds >= left))
         left = c->budget_seconds - c->seconds;
     return left < 0 ? 0 : left;
@@ -91,7 +98,7 @@ void progress_counts(struct strbuf *b, const struct campaign_progress *c)
 {
     sb_addf(b, "%lld", (long long)c->trials);
     if (c->budget_trials > 0)
-        sb_addf(b, "/%lld", (long long)c->budget_trials);
+        sb_addf(b, "/%lld", (long long)progress_most(c));
     sb_addf(b, " trials  ok %lld", (long long)c->outcomes[OUTCOME_ok]);
     if (!isnan(c->best_ms)) {
         sb_addf(b, "  best %.4g ms", c->best_ms);

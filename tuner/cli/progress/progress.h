@@ -47,6 +47,9 @@ void progress_init(struct progress *p, FILE *out, bool quiet);
 void progress_event(void *progress, const struct campaign_event *ev); /* struct campaign_request's on_event */
 void progress_end(struct progress *p);                                /* removes the live block; frees what p holds */
 
+/* How many trials there will be at most: the budget, or the configurations that there are; 0: no budget of trials. A
+ * strategy's proposals that are no configurations count as trials too: where they are more, the budget. */
+int64_t progress_most(const struct campaign_progress *c);
 /* "37/100 trials  ok 29  best 4.913 ms (1.07x)  2 compiling, 1 running  12 s, about 20 s left" */
 void progress_counts(struct strbuf *b, const struct campaign_progress *c);
 /* "12 s, about 20 s left", the last part of it */

@@ -33,7 +33,7 @@ void progress_erase(struct progress *p)
 /* The share of the budget that is used, of the one of two that ends the campaign sooner; NaN: it has none. */
 static double budget_used(const struct campaign_progress *c)
 {
-    double trials = c->budget_trials > 0 ? (double)c->trials / (double)c->budget_trials : NAN;
+    double trials = c->budget_trials > 0 ? (double)c->trials / (double)progress_most(c) : NAN;
     double seconds = c->budget_seconds > 0 ? c->seconds / c->budget_seconds : NAN;
     return seconds > trials || isnan(trials) ? seconds : trials;
 }
@@ -49,7 +49,7 @@ static void pace_line(struct strbuf *b, const struct progress *p, const struct c
     double used = budget_used(c);
     sb_addf(b, "%lld", (long long)c->trials);
     if (c->budget_trials > 0)
-        sb_addf(b, "/%lld", (long long)c->budget_trials);
+        sb_addf(b, "/%lld", (long long)progress_most(c));
     sb_add(b, " trials  ");
     if (!isnan(used)) {
         spark_bar(b, used, BAR_COLUMNS, p->utf8 ? "\xe2\x96\x91" : ".", p->utf8);
