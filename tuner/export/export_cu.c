@@ -15,7 +15,7 @@ static void print_name(struct strbuf *b, int slot, char *const *index, int rank,
 status export_expr(struct exporter *x, const struct expr *e, struct err *err)
 {
     struct expr_c how = {.precision = EXPR_C_DOUBLE, .known = x->known, .name = print_name,
-                         .ctx = (void *)&x->k->scope, .undefined = EXPORT_UNDEFINED};
+                         .ctx = (void *)&x->k->scope, .undefined = EXPORT_UNDEFINED, .ranges = x->ranges};
     size_t from = x->out->len;
     status s = expr_print_c(x->out, e, &how, err);
     if (!s && strstr(sb_str(x->out) + from, EXPORT_UNDEFINED)) (void)export_helper(x, HELPER_UNDEFINED);
@@ -207,6 +207,18 @@ static void find_known(struct exporter *x)
     mem_free(depends);
 }
 
+void export_find_ranges(struct exporter *x)
+{
+    const struct kernel *k = x->k;
+    x->ranges = mem_zalloc((size_t)k->scope.count + 1, sizeof *x->ranges);
+    for (int s = 0; s < k->scope.count; s++) {
+        bool dim = s < x->p->ndims;                 /* which the launcher asks first */
+        x->ranges[s] = (struct expr_range){dim ? 1 : INT64_MIN, dim ? INT32_MAX : INT64_MAX};
+    }
+    for (int l = 0; l < k->nlets; l++)
+        x->ranges[k->first_let + l] = expr_range_of(k->lets[l].expr, x->known, x->ranges);
+}
+
 static bool has_type(const struct problem *p, enum dtype type)
 {
     for (int i = 0; i < p->ntensors; i++)
@@ -255,7 +267,9 @@ status export_open(const struct export_input *in, const struct export_dialect *s
     x->slots = mem_zalloc((size_t)x->k->scope.count + 1, sizeof *x->slots);
     kernel_slots_fixed(x->p, x->k, in->target, x->slots);
     s = kernel_slots_config(x->k, in->choice, x->slots, e);
-    if (!s) find_known(x);
+    if (s) return s;
+    find_known(x);
+    export_find_ranges(x);
     return s;
 }
 
@@ -265,6 +279,7 @@ void export_close(struct exporter *x)
     mem_free((char *)x->space);
     mem_free(x->slots);
     mem_free(x->known);
+    mem_free(x->ranges);
 }
 
 status export_cu(const struct export_input *in, struct strbuf *out, struct err *e)

@@ -197,16 +197,20 @@ static const char GEMM_HELPER[] =
 
 static const char SIZE_HELPER[] =
     "\n"
-    "// Bytes of a buffer of that extent; SIZE_MAX: there is none so large, or one axis is below 0.\n"
+    "// Bytes of a buffer of that extent; SIZE_MAX: more than 2^60, or one axis is below 0.\n"
     "static inline size_t lathe_room(size_t bytes, const long long *extent, int rank)\n"
     "{\n"
-    "    double total = (double)bytes;\n"
+    "    const size_t most = (size_t)1 << 60;\n"
+    "    bool none = false;\n"
     "    for (int i = 0; i < rank; i++) {\n"
     "        if (extent[i] < 0) return SIZE_MAX;\n"
-    "        total *= (double)extent[i];\n"
+    "        none = none || extent[i] == 0;\n"
+    "    }\n"
+    "    for (int i = 0; i < rank && !none; i++) {\n"
+    "        if ((size_t)extent[i] > most / bytes) return SIZE_MAX;\n"
     "        bytes *= (size_t)extent[i];\n"
     "    }\n"
-    "    return total > 1e18 ? SIZE_MAX : bytes;\n"
+    "    return none ? 0 : bytes;\n"
     "}\n";
 
 static const char INT_HELPER[] =

@@ -68,14 +68,10 @@ static status print_buffer(struct exporter *x, int w, struct err *e)
         s = export_expr(x, t->when, e);
         sb_add(x->out, ") ");
     }
-    sb_addf(x->out, "{\n        const long long lathe_extent[%d] = {", t->rank ? t->rank : 1);
-    for (int d = 0; d < t->rank && !s; d++) {
-        sb_add(x->out, d ? ", (long long)(" : "(long long)(");
-        s = export_expr(x, t->shape[d], e);
-        sb_add(x->out, ")");
-    }
-    sb_addf(x->out, "%s};\n        lathe_bytes[%d] = %s(%d, lathe_extent, %d);\n    }\n", t->rank ? "" : "1", w,
-            export_helper(x, HELPER_SIZE), dtype_bytes(t->dtype), t->rank);
+    sb_add(x->out, "{\n        ");
+    if (!s) s = export_extent(x, t, e);
+    sb_addf(x->out, "        lathe_bytes[%d] = %s(%d, lathe_extent, %d);\n    }\n", w, export_helper(x, HELPER_SIZE),
+            dtype_bytes(t->dtype), t->rank);
     sb_addf(x->out, "    if (lathe_bytes[%d] == SIZE_MAX || lathe_at + lathe_bytes[%d] > 1000000000000000000) return "
                     "SIZE_MAX;\n    lathe_at += (lathe_bytes[%d] + 255) / 256 * 256;\n", w, w, w);
     return s;
@@ -230,6 +226,7 @@ static status print_refusals(struct exporter *x, struct err *e)
     status s = print_lets(x, e);
     if (!s) s = print_checks(x, e);
     if (!s) print_let_checks(x);
+    if (!s) s = export_tensor_checks(x, e);
     if (s) return s;
     sb_addf(x->out, "    const size_t lathe_needed = %s_layout(%s", x->function, x->say->driver ? "lathe_limit, " : "");
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);

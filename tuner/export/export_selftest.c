@@ -22,6 +22,7 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     kernel_slots_fixed(x->p, k, x->in->target, r.slots);
     status s = kernel_slots_config(k, choice, r.slots, e);
     for (int i = k->first_limit; i < k->first_let; i++) r.known[i] = r.slots[i];
+    export_find_ranges(&r);
     if (!s) s = export_parameters(x, false, e);
     export_space_close(x);
     export_space_open(&r);
@@ -35,6 +36,7 @@ static status print_reference_kernel(struct exporter *x, struct err *e)
     mem_free(choice);
     mem_free(r.slots);
     mem_free(r.known);
+    mem_free(r.ranges);
     return s;
 }
 

@@ -102,15 +102,29 @@ static status print_extent(struct exporter *x, const struct launch *l, struct er
     return s;
 }
 
-/* Evaluates a formula that may have no value, so that it is known before anything runs. */
-static status print_defined(struct exporter *x, const struct expr *formula, struct err *e)
+/* Evaluates a formula that may have no value, so that it is known before anything runs. when: whether it is needed, a
+ * formula too; NULL: it is. */
+static status print_defined(struct exporter *x, const struct expr *formula, const struct expr *when, struct err *e)
 {
     struct strbuf text = {0}, *file = x->out;
     x->out = &text;
-    status s = export_expr(x, formula, e);
+    status s = when ? export_expr(x, when, e) : LATHE_OK;
+    sb_add(&text, when ? ") (void)(" : "");
+    if (!s) s = export_expr(x, formula, e);
     x->out = file;
-    if (!s && strstr(sb_str(&text), EXPORT_UNDEFINED)) sb_addf(x->out, "        (void)(%s);\n", sb_str(&text));
+    if (!s && strstr(sb_str(&text), EXPORT_UNDEFINED))
+        sb_addf(x->out, "        %s(%s);\n", when ? "if " : "(void)", sb_str(&text));
     sb_free(&text);
+    return s;
+}
+
+/* The same of what a launch says beside its extents and arguments. */
+static status print_attributes_defined(struct exporter *x, const struct launch *l, struct err *e)
+{
+    const struct l2_window *w = l->l2_window;
+    status s = l->programmatic ? print_defined(x, l->programmatic, NULL, e) : LATHE_OK;
+    if (!s && w && w->when) s = print_defined(x, w->when, NULL, e);
+    if (!s && w && export_decide(x, w->when) != NEVER) s = print_defined(x, w->ratio, w->when, e);
     return s;
 }
 
@@ -127,12 +141,14 @@ static status print_launch_checks(struct exporter *x, int step, struct err *e)
     if (x->say->driver) sb_addf(x->out, "&lathe_function[%d], ", export_function_index(x, l->function));
     sb_addf(x->out, "lathe_grid, lathe_block, lathe_shared, %s)) return %s;\n",
             l->cluster[0] ? "lathe_cluster_size" : "0", x->say->invalid);
+    s = print_attributes_defined(x, l, e);
+    if (s) return s;
     for (int i = 0; i < l->nargs; i++) {
         const struct arg *a = &l->args[i];
         if (a->kind == ARG_TENSOR_MAP && (s = export_map(x, step, i, e))) return s;
         if (a->kind != ARG_EXPR) continue;
         if (a->type != ARG_I32) {
-            s = print_defined(x, a->expr, e);
+            s = print_defined(x, a->expr, NULL, e);
             if (s) return s;
             continue;
         }

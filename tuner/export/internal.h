@@ -36,6 +36,7 @@ struct exporter {
     struct value *slots;            /* of the configuration at the tuned size */
     struct value *known; /* the same without what depends on dims and scalars (VALUE_NONE there); in C for the
                             driver also without what depends on limits, which are those of the device it runs on */
+    struct expr_range *ranges;      /* one a slot: what it may be where every dimension is an int above 0 */
     struct strbuf *out;
     const char *function;           /* "lathe_linear" */
     const char *space;              /* the namespace of all but the launcher: "lathe_linear_code" */
@@ -47,6 +48,8 @@ struct exporter {
 status export_open(const struct export_input *in, const struct export_dialect *say, const char *comment,
                    struct strbuf *out, struct exporter *x, struct err *e);
 void export_close(struct exporter *x);
+/* Sets x->ranges, from x->known. */
+void export_find_ranges(struct exporter *x);
 /* Where the winner comes from, as a comment. */
 void export_provenance(struct exporter *x);
 /* The macros that the kernel is compiled with: defined, or undefined again. */
@@ -75,6 +78,11 @@ status export_expr(struct exporter *x, const struct expr *e, struct err *err);
 status export_problem_expr(struct exporter *x, const struct expr *e, struct err *err);
 /* "int64_t M, int64_t N, int64_t K" */
 void export_dim_params(struct exporter *x);
+
+/* export_tensors.c: what refuses a size at which a tensor is none, or larger than any memory. */
+status export_tensor_checks(struct exporter *x, struct err *e);
+/* "const long long lathe_extent[2] = {...};" */
+status export_extent(struct exporter *x, const struct tensor *t, struct err *e);
 
 /* export_launch.c: the layout of the workspace, the workspace query and the launcher. */
 status export_launcher(struct exporter *x, struct err *e);

@@ -92,6 +92,11 @@ bool expr_same(const struct expr *a, const struct expr *b);             /* the s
 /* Appends "smem <= max_shared: 262144 <= 232448" : the text and, if there are names, the text with their values. */
 void expr_explain(struct strbuf *b, const struct expr *x, const struct value *slots);
 
+/* Between which two integers, themselves included, a name or an expression certainly lies. */
+struct expr_range {
+    int64_t low, high;
+};
+
 /* How names appear in printed C. known[] may hold constants that are folded in (type VALUE_NONE: not known). */
 enum expr_c_float { EXPR_C_FLOAT, EXPR_C_DOUBLE };  /* expf and 1.0f, or exp and 1.0 */
 struct expr_c {
@@ -103,9 +108,11 @@ struct expr_c {
      * they are, and elements cannot be printed. */
     void (*name)(struct strbuf *b, int slot, char *const *index, int rank, void *ctx);
     void *ctx;
-    /* An int variable that is set where expr_eval would fail by what is divided by, or by what log2 is of; the value is
-     * then any. Needs expr_c_guards(). NULL: C divides as it does, which for an integer and 0 ends the program. */
+    /* An int variable that is set where expr_eval would fail by what is divided by, by what log2 is of, or by an
+     * integer beyond 64 bits; the value is then any. Needs expr_c_guards(). NULL: C divides as it does, which for an
+     * integer and 0 ends the program, and integers overflow. */
     const char *undefined;
+    const struct expr_range *ranges;                /* one a slot, of those that are integers; NULL: they may be any */
 };
 
 /* Appends x as a C / CUDA C++ expression with the parentheses that it needs inside, none around it. Integer nodes print
@@ -113,6 +120,8 @@ struct expr_c {
  * are certainly not negative); constant subtrees are folded. Fails (LATHE_SPEC) on a string that is not folded away, a
  * constant that no float holds, and a constant subtree that cannot be computed; then b is as before. */
 status expr_print_c(struct strbuf *b, const struct expr *x, const struct expr_c *how, struct err *e);
+/* Of an integer expression that is bound; the widest range of any other. known, ranges: as in struct expr_c. */
+struct expr_range expr_range_of(const struct expr *x, const struct value *known, const struct expr_range *ranges);
 const char *expr_c_helpers(void);                   /* source text: C11, C++, CUDA C++ host and device code; may be
                                                        included more than once */
 const char *expr_c_guards(void);                    /* what is called where `undefined` is given, behind those */

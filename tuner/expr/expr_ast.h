@@ -3,7 +3,7 @@
  * expr_lex.c cuts the text into tokens, expr_parse.c builds the tree, expr_bind.c resolves names and types,
  * expr_compile.c turns the tree into code, expr_eval.c runs it, expr_split.c makes trees of parts of one;
  * expr_explain.c prints it for people, expr_print_c.c as
- * C, with what expr_fold.c finds out about constants.
+ * C, with what expr_fold.c finds out about constants and expr_range.c about bounds.
  *
  * Invariants of the tree:
  *  1. x->nodes is one array; a node stands after its arguments, the root is the last. So one loop visits arguments
@@ -176,9 +176,13 @@ struct expr_fact {
     struct value value;         /* VALUE_NONE: not a constant. Of the node's type */
     enum expr_fault fault;      /* its arguments are constants and applying it fails */
     bool natural;               /* an integer that is certainly 0 or more */
+    struct expr_range range;    /* of an integer */
+    bool overflows;             /* its operation may leave 64 bits, or is one that C cannot do of some value in range */
 };
-/* One fact a node; mem_free it. The tree is bound. */
-struct expr_fact *expr_facts(const struct expr *x, const struct value *known);
+/* One fact a node; mem_free it. The tree is bound. ranges: one a slot, or NULL. */
+struct expr_fact *expr_facts(const struct expr *x, const struct value *known, const struct expr_range *ranges);
+/* expr_range.c: sets range and overflows of a node whose arguments have theirs. */
+void expr_find_range(const struct expr *x, int node, const struct expr_range *ranges, struct expr_fact *facts);
 
 /* Fails if more than EXPR_MAX_TEMPS temporaries are needed. The tree is bound. */
 status expr_compile(struct expr *x, struct err *e);

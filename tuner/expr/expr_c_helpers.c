@@ -63,7 +63,8 @@ const char *expr_c_helpers(void)
            "#endif\n";
 }
 
-/* Zero divides nothing, ceil_div divides by what is above 0, and log2 is of a power of two: as expr_eval has it. */
+/* Zero divides nothing, ceil_div divides by what is above 0, log2 is of a power of two, and an integer has 64 bits: as
+ * expr_eval has it. Plain C, since compilers for devices and for Windows have no built-in functions of overflow. */
 const char *expr_c_guards(void)
 {
     return "LATHE_EXPR_FN long long lathe_divisor(long long a, int *undefined) { return a ? a : (*undefined = 1); }\n"
@@ -71,5 +72,25 @@ const char *expr_c_guards(void)
            "LATHE_EXPR_FN long long lathe_positive(long long a, int *undefined)\n"
            "{ return a > 0 ? a : (*undefined = 1); }\n"
            "LATHE_EXPR_FN long long lathe_power_of_2(long long a, int *undefined)\n"
-           "{ return lathe_is_pow2(a) ? a : (*undefined = 1); }\n";
+           "{ return lathe_is_pow2(a) ? a : (*undefined = 1); }\n"
+           "LATHE_EXPR_FN long long lathe_sum(long long a, long long b, int *undefined)\n"
+           "{ return (b > 0 ? a > LLONG_MAX - b : a < LLONG_MIN - b) ? (*undefined = 1) : a + b; }\n"
+           "LATHE_EXPR_FN long long lathe_difference(long long a, long long b, int *undefined)\n"
+           "{ return (b < 0 ? a > LLONG_MAX + b : a < LLONG_MIN + b) ? (*undefined = 1) : a - b; }\n"
+           "LATHE_EXPR_FN long long lathe_product(long long a, long long b, int *undefined)\n"
+           "{\n"
+           "    const int over = a > 0 ? (b > 0 ? a > LLONG_MAX / b : b < LLONG_MIN / a)\n"
+           "                   : a < 0 ? (b > 0 ? a < LLONG_MIN / b : b < LLONG_MAX / a) : 0;\n"
+           "    return over ? (*undefined = 1) : a * b;\n"
+           "}\n"
+           "LATHE_EXPR_FN long long lathe_negative(long long a, int *undefined)\n"
+           "{ return a == LLONG_MIN ? (*undefined = 1) : -a; }\n"
+           "LATHE_EXPR_FN long long lathe_magnitude(long long a, int *undefined)\n"
+           "{ return a < 0 ? lathe_negative(a, undefined) : a; }\n"
+           "LATHE_EXPR_FN long long lathe_quotient(long long a, long long b, int *undefined)\n"
+           "{ return b == -1 ? lathe_negative(a, undefined) : lathe_floor_div(a, lathe_divisor(b, undefined)); }\n"
+           "LATHE_EXPR_FN long long lathe_remainder(long long a, long long b, int *undefined)\n"
+           "{ return b == -1 ? 0 : lathe_floor_mod(a, lathe_divisor(b, undefined)); }\n"
+           "LATHE_EXPR_FN long long lathe_whole(double a, int *undefined)\n"
+           "{ return a >= -9223372036854775808.0 && a < 9223372036854775808.0 ? (long long)a : (*undefined = 1); }\n";
 }

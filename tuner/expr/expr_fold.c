@@ -98,12 +98,13 @@ static bool is_natural(const struct expr *x, int node, const struct expr_fact *f
     }
 }
 
-struct expr_fact *expr_facts(const struct expr *x, const struct value *known)
+struct expr_fact *expr_facts(const struct expr *x, const struct value *known, const struct expr_range *ranges)
 {
     struct expr_fact *facts = mem_zalloc((size_t)x->count, sizeof *facts);
     for (int i = 0; i < x->count; i++) {
         fold(x, i, known, facts);
         facts[i].natural = is_natural(x, i, facts);
+        expr_find_range(x, i, ranges, facts);
     }
     return facts;
 }

@@ -138,7 +138,7 @@ status expr_print_c(struct strbuf *b, const struct expr *x, const struct expr_c 
     if (!x->bound)
         return err_set(e, LATHE_INTERNAL, "`%s` is printed before it is bound to a scope", x->text);
     struct strbuf text = {0};
-    struct c_printer p = {.b = &text, .x = x, .how = how, .e = e, .facts = expr_facts(x, how->known)};
+    struct c_printer p = {.b = &text, .x = x, .how = how, .e = e, .facts = expr_facts(x, how->known, how->ranges)};
     status s = expr_c_print(&p, x->count - 1, C_TERNARY);
     if (!s)
         sb_add(b, sb_str(&text));

@@ -94,6 +94,25 @@ static status print_call(struct c_printer *p, const struct expr_node *n, const c
     return s;
 }
 
+/* Whether n is printed as a function of expr_c_guards() that notes a result beyond 64 bits. */
+static bool is_checked(const struct c_printer *p, const struct expr_node *n)
+{
+    return p->how->undefined && p->facts[n - p->x->nodes].overflows;
+}
+
+/* function(a, &undefined) or function(a, b, &undefined) of integers */
+static status print_checked(struct c_printer *p, const struct expr_node *n, const char *function)
+{
+    status s = LATHE_OK;
+    sb_addf(p->b, "%s(", function);
+    for (int i = n->first; i >= 0 && !s; i = p->x->nodes[i].next) {
+        s = expr_c_print(p, i, C_TERNARY);
+        sb_add(p->b, ", ");
+    }
+    sb_addf(p->b, "&%s)", p->how->undefined);
+    return s;
+}
+
 /* function(a, guard(b)) */
 static status print_divided(struct c_printer *p, const struct expr_node *n, const char *function, const char *suffix,
                             const char *guard)
@@ -154,6 +173,8 @@ static status print_floor(struct c_printer *p, const struct expr_node *n, enum c
 {
     bool divides = n->form == FORM_FLOOR_DIV;
     const struct expr_fact *a = &p->facts[n->first], *b = &p->facts[p->x->nodes[n->first].next];
+    if (is_checked(p, n))
+        return print_checked(p, n, divides ? "lathe_quotient" : "lathe_remainder");
     if (n->type == VALUE_INT && a->natural && b->natural)
         return print_pair(p, n, divides ? "/" : "%", "lathe_divisor", C_PRODUCT, at_least);
     if (n->type == VALUE_INT)
@@ -171,7 +192,8 @@ static status print_ceil_div(struct c_printer *p, const struct expr_node *n, enu
 {
     int divisor = p->x->nodes[n->first].next;
     struct value d = p->facts[divisor].value;
-    if (!p->facts[n->first].natural || d.type != VALUE_INT || d.i < 1)
+    bool fits = d.type == VALUE_INT && (!p->how->undefined || p->facts[n->first].range.high <= INT64_MAX - d.i);
+    if (!p->facts[n->first].natural || !fits || d.i < 1)
         return print_divided(p, n, "lathe_ceil_div", "_i", "lathe_positive");
     bool parentheses = at_least > C_PRODUCT;
     c_open(p, parentheses);
@@ -187,10 +209,12 @@ static status print_to_int(struct c_printer *p, const struct expr_node *n, enum 
 {
     if (n->op == OP_NONE)
         return expr_c_print(p, n->first, at_least);
-    bool parentheses = at_least > C_UNARY;
+    bool checked = is_checked(p, n), parentheses = at_least > C_UNARY && !checked;
     c_open(p, parentheses);
-    sb_add(p->b, "(long long)");
+    sb_add(p->b, checked ? "lathe_whole(" : "(long long)");
     status s = print_call(p, n, expr_forms[n->form].text, c_single(p) ? "f" : "");
+    if (checked)
+        sb_addf(p->b, ", &%s)", p->how->undefined);
     c_close(p, parentheses);
     return s;
 }
@@ -268,20 +292,26 @@ status expr_c_print_operator(struct c_printer *p, const struct expr_node *n, enu
     case FORM_OR: case FORM_AND: return print_logic(p, n, at_least);
     case FORM_SELECT: return print_select(p, n, at_least);
     case FORM_NOT: return print_prefix(p, n, "!", at_least);
-    case FORM_NEG: return print_prefix(p, n, "-", at_least);
+    case FORM_NEG: return is_checked(p, n) ? print_checked(p, n, "lathe_negative") : print_prefix(p, n, "-", at_least);
     case FORM_LT: case FORM_LE: case FORM_GT: case FORM_GE: return print_infix(p, n, text, C_LESS, at_least);
     case FORM_EQ: case FORM_NE:
         if (n->op == OP_EQ_S || n->op == OP_NE_S)
             return expr_c_no_string(p, n);
         return print_infix(p, n, text, C_EQUAL, at_least);
-    case FORM_ADD: case FORM_SUB: return print_infix(p, n, text, C_SUM, at_least);
-    case FORM_MUL: return print_infix(p, n, text, C_PRODUCT, at_least);
+    case FORM_ADD: case FORM_SUB:
+        if (is_checked(p, n))
+            return print_checked(p, n, n->form == FORM_ADD ? "lathe_sum" : "lathe_difference");
+        return print_infix(p, n, text, C_SUM, at_least);
+    case FORM_MUL:
+        return is_checked(p, n) ? print_checked(p, n, "lathe_product") : print_infix(p, n, text, C_PRODUCT, at_least);
     case FORM_DIV: return print_pair(p, n, text, "lathe_divisor_d", C_PRODUCT, at_least);
     case FORM_FLOOR_DIV: case FORM_MOD: return print_floor(p, n, at_least);
     case FORM_MIN: return print_call(p, n, "lathe_min", helper_suffix(p, n));
     case FORM_MAX: return print_call(p, n, "lathe_max", helper_suffix(p, n));
     case FORM_CLAMP: return print_clamp(p, n);
     case FORM_ABS:
+        if (is_checked(p, n))
+            return print_checked(p, n, "lathe_magnitude");
         if (n->type == VALUE_INT)
             return print_call(p, n, "lathe_abs", "");
         return print_call(p, n, "fabs", c_single(p) ? "f" : "");

@@ -315,7 +315,7 @@ status expr_print_py(struct strbuf *b, const struct expr *x, const struct expr_p
     if (!x->bound)
         return err_set(e, LATHE_INTERNAL, "`%s` is printed before it is bound to a scope", x->text);
     struct strbuf text = {0};
-    struct py_printer p = {.b = &text, .x = x, .how = how, .e = e, .facts = expr_facts(x, NULL)};
+    struct py_printer p = {.b = &text, .x = x, .how = how, .e = e, .facts = expr_facts(x, NULL, NULL)};
     p.tensor = mem_zalloc((size_t)x->count, sizeof *p.tensor);
     find_tensors(&p);
     status s = print(&p, x->count - 1, PY_TERNARY);

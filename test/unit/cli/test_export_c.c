@@ -4,40 +4,6 @@
 
 #include "runtime/compare.h"
 
-static char *c_says(const struct problem *p, const struct kernel *k, const struct target *t,
-                    const config_choice *choice, const struct sizes *sizes)
-{
-    struct strbuf header = {0}, source = {0}, b = {0};
-    struct err e = {0};
-    json_t *provenance = json_object();
-    const struct export_input in = {p, k, choice, t, provenance, NULL};
-    const struct export_variant v = {.in = &in, .cubin = {.data = "image", .len = 5}};
-    if (export_c(&v, 1, "w.h", &header, &source, &e))
-        fail_msg("%s", e.text);
-    add_head(&b);
-    sb_add(&b, "struct fake_device fake_device = ");
-    add_device(&b, t);
-    sb_add(&b, ";\n");
-    add_kinds(&b, p, &k, 1);
-    sb_addf(&b, "int main(void)\n{\n    struct lathe_%s *w;\n    size_t bytes;\n    if (lathe_%s_open(&w)) return 1;\n",
-            p->name, p->name);
-    for (int i = 0; i < sizes->n; i++) {
-        sb_addf(&b, "    puts(lathe_%s_workspace(w, ", p->name);
-        for (int d = 0; d < p->ndims; d++)
-            sb_addf(&b, "%lld, ", (long long)sizes->dim[i][d]);
-        sb_add(&b, "&bytes) == CUDA_SUCCESS && ");
-        add_call(&b, p, sizes->dim[i], "bytes");
-        sb_add(&b, " == CUDA_SUCCESS ? \"done\" : \"refused\");\n");
-    }
-    sb_addf(&b, "    lathe_%s_close(w);\n    return fake_modules;\n}\n", p->name);
-    char *said = run_c(&header, &source, &b);
-    sb_free(&header);
-    sb_free(&source);
-    sb_free(&b);
-    json_decref(provenance);
-    return said;
-}
-
 static void test_linear(void **state)
 {
     needs_compiler();

@@ -213,7 +213,9 @@ static inline char *program_says(const struct problem *p, const struct kernel *k
     add_export(&text, p, k, t, choice);
     add_support(&text, p, k);
     add_main(&text, p, sizes);
-    char *said = program_run(sb_str(&text), "", &compiled);
+    /* what C leaves undefined ends the program */
+    char *said = program_run(sb_str(&text), "-fsanitize=signed-integer-overflow,integer-divide-by-zero,"
+                             "float-cast-overflow -fsanitize-undefined-trap-on-error", &compiled);
     if (!compiled)
         fail_msg("%s", said);
     sb_free(&text);
