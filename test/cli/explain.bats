@@ -121,3 +121,16 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     [ "$(sed -n 4p said)" = "" ]
     [ "$(sed -n 5p said)" = ceilings ]
 }
+
+@test "explain --problem: the best of the newest campaign of that problem" {
+    recorded
+    lathe tune "$TREE/test/specs/late.lua" --device host --strategy exhaustive --top 0 --db h200.db -q
+    [[ "$(lathe explain --db h200.db)" == "trial "*" of campaign 4: late, late on "* ]]
+    [[ "$(lathe explain --problem late --db h200.db)" == "trial "*" of campaign 4: late, late on "* ]]
+    [[ "$(lathe explain --problem linear --db h200.db)" == "trial 737 of campaign 3: simt, linear on NVIDIA H200"* ]]
+    sqlite3 h200.db "UPDATE trial SET score_ms = NULL, outcome = 'wrong' WHERE campaign_id = 3"
+    [[ "$(lathe explain --problem linear --db h200.db)" == "trial "*" of campaign 2: "*", linear on NVIDIA H200"* ]]
+    fails 1 "no verified configuration for --problem liner" lathe explain --problem liner --db h200.db
+    [[ "$errors" == *"did you mean --problem linear?"* ]]
+    fails 2 "TRIAL already says which one" lathe explain 737 --problem linear --db h200.db
+}

@@ -4,6 +4,7 @@
 #include "console/output.h"
 #include "console/parse.h"
 #include "cli/output/report.h"
+#include "cli/args/newest.h"
 #include "cli/args/select.h"
 #include "cli/args/stored.h"
 #include "console/table.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 struct explain_args {
-    const char *trial, *db;
+    const char *trial, *problem, *db;
     int64_t top;
     bool json, csv;
 };
@@ -22,6 +23,8 @@ struct explain_args {
 static const struct option_row explain_options[] = {
     {"TRIAL", .kind = OPTION_WANTED, AT(trial),
      .help = "a trial's number; without it, the best of the newest campaign that was measured here"},
+    {"problem", .arg = "NAME", .kind = OPTION_TEXT, AT(problem),
+     .help = "the best of the newest campaign of this problem that has a verified configuration"},
     {"top", .arg = "N", .kind = OPTION_COUNT, AT(top), .initial = "10", .min = 1, .help = "so many neighbours"},
     OPTION_DB(struct explain_args, db),
     {"json", .kind = OPTION_FLAG, AT(json), .help = "everything as JSON, all neighbours"},
@@ -256,12 +259,30 @@ static status explain_trial(struct query *q, int64_t id, const struct explain_ar
     return s;
 }
 
-/* The best of the newest campaign. */
+/* The newest campaign; of a problem the newest that has a verified configuration of it. */
+static status newest_campaign(struct query *q, const struct explain_args *args, int64_t *campaign, struct err *e)
+{
+    const struct selection sel = {.problem = args->problem, .db = args->db};
+    struct query_filter f;
+    struct newest n;
+    if (!args->problem)
+        return query_newest(q, campaign, e);
+    status s = selection_filter(&sel, &f, e);
+    if (s == LATHE_OK)
+        s = newest_find(q, &f, &n, e);
+    if (s != LATHE_OK)
+        return s;
+    *campaign = n.campaign;
+    newest_free(&n);
+    return *campaign ? LATHE_OK : selection_nothing(&sel, q, e);
+}
+
+/* The best of it. */
 static status newest_best(struct query *q, const struct explain_args *args, int64_t *id, struct err *e)
 {
     json_t *best = NULL;
     struct query_filter f = {.top = 1};
-    status s = query_newest(q, &f.campaign, e);
+    status s = newest_campaign(q, args, &f.campaign, e);
     if (s == LATHE_OK)
         s = query_best(q, &f, &best, e);
     struct strbuf db = {0};
@@ -283,6 +304,8 @@ static status explain_run(const struct cli *cli, void *p, struct err *e)
     int64_t id = 0;
     status s = args->trial ? parse_count("TRIAL", args->trial, 1, INT64_MAX, &id, e) : LATHE_OK;
     struct query *q;
+    if (s == LATHE_OK && args->trial && args->problem)
+        s = err_set(e, LATHE_USAGE, "explain: TRIAL already says which one\nleave out --problem, or the number");
     if (s == LATHE_OK)
         s = report_one_form("explain", args->json, args->csv, e);
     if (s != LATHE_OK || (s = query_open(args->db, &q, e)) != LATHE_OK)
