@@ -26,6 +26,7 @@ struct query_filter {
     const char *problem;                /* NULL: any */
     const char *device;                 /* NULL: any; matches the device's name ("NVIDIA H200"), its kind ("cuda",
                                            "host") or "cuda:0" */
+    const char *device_name;            /* NULL: any; its name, and nothing else */
     const char *kernel;                 /* NULL: any */
     const char *const *dims;            /* "M=128", all must hold */
     int ndims;
@@ -63,8 +64,8 @@ status query_front(struct query *q, const struct query_filter *f, json_t **out, 
  * {tolerance, inputs, operator}. */
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
-/* The campaigns of the trials that query_best would list, newest first: an array of {campaign, problem, size
- * {dim: n}}. */
+/* The campaigns of the trials that query_best would list, newest first: an array of {campaign, problem, device (its
+ * name), size {dim: n}}. */
 status query_places(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
 /* An array of campaigns, newest last: id, problem, size, device, strategy, options, seed, tolerance, inputs,

@@ -161,8 +161,8 @@ static status list_places(struct rows *r, json_t *list, struct err *e)
     status s;
     while (!(s = query_step(r->q, r->st, &row, e)) && row &&
            !(s = query_size(r->q, sqlite3_column_int64(r->st, 0), &size, e))) {
-        json_t *place = json_pack("{s:o, s:o, s:o}", "campaign", query_column(r->st, 0), "problem",
-                                  query_column(r->st, 1), "size", size);
+        json_t *place = json_pack("{s:o, s:o, s:o, s:o}", "campaign", query_column(r->st, 0), "problem",
+                                  query_column(r->st, 1), "device", query_column(r->st, 2), "size", size);
         size_t i = 0;
         while (i < json_array_size(list) && json_integer_value(json_object_get(json_array_get(list, i), "campaign")) >
                                                 sqlite3_column_int64(r->st, 0))
@@ -243,7 +243,8 @@ static status conditions_body(struct query *q, const void *args, json_t **out, s
 static status places_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
     static const struct listing places = {
-        .columns = "DISTINCT c.id, (SELECT name FROM problem WHERE id = c.problem_id)",
+        .columns = "DISTINCT c.id, (SELECT name FROM problem WHERE id = c.problem_id), "
+                   "(SELECT name FROM device WHERE id = c.device_id)",
         .joins = "",
         .condition = QUERY_SCORED,
         .order = QUERY_BY_SCORE,

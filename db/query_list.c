@@ -85,7 +85,7 @@ static status make_statement(const struct rows *r, const struct query_filter *f,
         sb_add(sql, " AND t.kernel = ?");
         bind(b, sql_text(f->kernel));
     }
-    if (f->measured || f->problem || f->device || f->ndims > 0 || f->ntolerances > 0 || f->inputs) {
+    if (f->measured || f->problem || f->device || f->device_name || f->ndims > 0 || f->ntolerances > 0 || f->inputs) {
         sb_add(sql, " AND t.campaign_id IN (SELECT c.id FROM campaign c JOIN problem p ON p.id = c.problem_id "
                     "JOIN device d ON d.id = c.device_id WHERE true");
         if (f->measured)
@@ -97,6 +97,10 @@ static status make_statement(const struct rows *r, const struct query_filter *f,
         if (f->device) {
             sb_add(sql, " AND ? COLLATE NOCASE IN (d.name, d.kind, d.handle)");
             bind(b, sql_text(f->device));
+        }
+        if (f->device_name) {
+            sb_add(sql, " AND d.name = ?");
+            bind(b, sql_text(f->device_name));
         }
         if (f->inputs) {
             sb_add(sql, " AND c.inputs = ?");

@@ -297,6 +297,29 @@ M=64 N=256 K=256, as campaign 4 is, "* ]]
     [ -z "$errors" ]
 }
 
+@test "devices of unlike names: it is the newest campaign's, and that is said; of one that is named its own" {
+    for i in 1 2 3; do
+        lathe tune linear --kernel simt --device host --size M=2,N=4,K=8 --strategy random --trials 1 --db d.db -q
+    done
+    sqlite3 d.db "INSERT INTO device SELECT 2, handle, kind, 'Other CPU', uuid, arch, driver, toolchain, host, target
+                      FROM device WHERE id = 1;
+                  UPDATE campaign SET device_id = 2 WHERE id = 1;
+                  UPDATE trial SET score_ms = campaign_id WHERE score_ms IS NOT NULL AND number > 0"
+    here="$(sqlite3 d.db "SELECT name FROM device WHERE id = 1")"
+    split lathe export --db d.db -o w.cu
+    [[ "$errors" == "wrote w.cu: trial "*" of campaign 2, "*"of linear M=2 N=4 K=8 on $here, as campaign 3 is, the newest \
+with a verified result; 1 other problem, size or device is there: choose with --problem, --size, --device or --campaign \
+(\`lathe best --db d.db\` lists them)"* ]]
+    split lathe best --db d.db
+    [[ "$errors" == *"times of different problems, devices or sizes do not compare: \`lathe export\` takes the best of linear \
+M=2 N=4 K=8 on $here, as campaign 3 is, the newest with a verified result, unless --problem, --size, --device or --campaign \
+says otherwise"* ]]
+    split lathe export --db d.db --device "Other CPU" -o w.cu
+    [[ "$errors" == "wrote w.cu: trial "*" of campaign 1, "* && "$errors" != *"the newest"* ]]
+    split lathe export --db d.db --device host -o w.cu
+    [[ "$errors" == "wrote w.cu: trial "*" of campaign 2, "*" on $here, as campaign 3 is, "* ]]
+}
+
 @test "the newest campaign has nothing verified: an older one's winner is said to be that" {
     lathe tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db o.db -q
     split lathe export --db o.db -o w.cu

@@ -97,8 +97,8 @@ static void warn_no_final(const json_t *best)
     json_decref(met);
 }
 
-/* The first of the list is not what `lathe export` takes where there are several problems or sizes: their times do not
- * compare. */
+/* The first of the list is not what `lathe export` takes where there are several problems, sizes or devices: their times
+ * do not compare. */
 static status tell_export(struct query *q, const struct query_filter *f, struct err *e)
 {
     struct newest n;
@@ -108,9 +108,9 @@ static status tell_export(struct query *q, const struct query_filter *f, struct 
         return s;
     if (n.others) {
         newest_text(&n, &text);
-        note_line("times of different problems or sizes do not compare: `lathe export` takes the best of %s, unless "
-                  "--problem, --size or --campaign says otherwise",
-                  sb_str(&text));
+        note_line("times of different problems%s or sizes do not compare: `lathe export` takes the best of %s, unless "
+                  "--problem, --size%s or --campaign says otherwise",
+                  n.devices ? ", devices" : "", sb_str(&text), n.devices ? ", --device" : "");
     }
     sb_free(&text);
     newest_free(&n);

@@ -2,6 +2,7 @@
 #include "cli/args/newest.h"
 #include "base/mem.h"
 #include "cli/output/report.h"
+#include <string.h>
 
 char **newest_dims(const json_t *size, int *ndims)
 {
@@ -21,11 +22,13 @@ void newest_dims_free(char **dims, int ndims)
     mem_free(dims);
 }
 
-static void place_text(const json_t *place, struct strbuf *b)
+static void place_text(const json_t *place, bool device, struct strbuf *b)
 {
     const json_t *size = json_object_get(place, "size");
     sb_addf(b, "%s%s", tree_text(place, "problem"), json_object_size(size) ? " " : "");
     report_size(b, size);
+    if (device)
+        sb_addf(b, " on %s", tree_text(place, "device"));
 }
 
 static bool is_open(const struct query_filter *f)
@@ -41,7 +44,8 @@ status newest_find(struct query *q, const struct query_filter *f, struct newest 
     status s = query_places(q, f, &out->places, e);
     json_array_foreach(out->places, i, place) {
         struct strbuf text = {0};
-        place_text(place, &text);
+        place_text(place, true, &text);
+        out->devices |= strcmp(tree_text(place, "device"), tree_text(json_array_get(out->places, 0), "device")) != 0;
         json_object_set_new(different, sb_str(&text), json_null());
         sb_free(&text);
     }
@@ -67,13 +71,14 @@ void newest_narrow(const struct newest *n, struct query_filter *f)
     if (!n->campaign)
         return;
     f->problem = tree_text(json_array_get(n->places, 0), "problem");
+    f->device_name = tree_text(json_array_get(n->places, 0), "device");
     f->dims = (const char *const *)n->dims;
     f->ndims = n->ndims;
 }
 
 void newest_text(const struct newest *n, struct strbuf *b)
 {
-    place_text(json_array_get(n->places, 0), b);
+    place_text(json_array_get(n->places, 0), n->devices, b);
     sb_addf(b, ", as campaign %lld is, the newest with a verified result", (long long)n->campaign);
 }
 

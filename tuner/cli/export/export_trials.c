@@ -77,8 +77,13 @@ static void place_note(const struct newest *n, const char *db, char **note)
     sb_add(&b, "of ");
     newest_text(n, &b);
     if (n->others) {
-        sb_addf(&b, "; %d other problem%s or size%s there: choose with --problem, --size or --campaign (`lathe best",
-                n->others, n->others == 1 ? "" : "s", n->others == 1 ? " is" : "s are");
+        const char *s = n->others == 1 ? "" : "s", *are = n->others == 1 ? "is" : "are";
+        if (n->devices)
+            sb_addf(&b, "; %d other problem%s, size%s or device%s %s there: choose with --problem, --size, --device or "
+                    "--campaign (`lathe best", n->others, s, s, s, are);
+        else
+            sb_addf(&b, "; %d other problem%s or size%s %s there: choose with --problem, --size or --campaign (`lathe "
+                    "best", n->others, s, s, are);
         select_db_option(&b, db);
         sb_add(&b, "` lists them)");
     }
