@@ -60,6 +60,10 @@ status query_best(struct query *q, const struct query_filter *f, json_t **out, s
  * Those without one of the figures are left out. One row a (kernel, configuration). An array. */
 status query_front(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
 
+/* The trials that query_best would list had not the final of another campaign refused the same configuration: by time.
+ * An array, with all of them; each `reason` says which final. */
+status query_refused(struct query *q, const struct query_filter *f, json_t **out, struct err *e);
+
 /* What the trials that query_best would list were verified to and on, and what they compute, each once: an array of
  * {tolerance, inputs, operator}. */
 status query_conditions(struct query *q, const struct query_filter *f, json_t **out, struct err *e);

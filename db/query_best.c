@@ -153,7 +153,7 @@ static status list_conditions(struct rows *r, json_t *list, struct err *e)
     return s;
 }
 
-/* {campaign, problem, size} of each row; the campaigns come in any order. */
+/* {campaign, problem, device, size} of each row; the campaigns come in any order. */
 static status list_places(struct rows *r, json_t *list, struct err *e)
 {
     json_t *size = NULL;

@@ -71,7 +71,7 @@ static status make_statement(const struct rows *r, const struct query_filter *f,
                              struct strbuf *sql, struct bindings *b, char **names, struct err *e)
 {
     sb_addf(sql, "SELECT %s FROM trial t%s CROSS JOIN campaign c ON c.id = t.campaign_id%s WHERE %s", l->columns,
-            r->leaders ? query_leaders_index(r->q, f->campaign != 0) : "", l->joins,
+            r->leaders ? query_leaders_index(r->q, f->campaign != 0) : l->index ? l->index : "", l->joins,
             r->leaders ? query_leaders_condition(r->q) : l->condition);
     if (f->trial) {
         sb_add(sql, " AND t.id = ?");

@@ -9,6 +9,12 @@
 /* Of a device d: what ran on it was measured here, not recorded elsewhere. */
 #define QUERY_MEASURED "d.kind NOT IN ('imported', 'replay')"
 
+/* Why a trial t is not ok, or may not win for what another campaign's final said (since SINCE_REFUSED). */
+#define QUERY_REASON                                                                                                   \
+    "CASE WHEN t.refused_by IS NULL THEN t.reason ELSE (SELECT r.reason FROM trial_report r "                          \
+    "WHERE r.trial_id = t.id) END"
+enum { SINCE_REFUSED = 6 };             /* the schema's version */
+
 /* The fixed statements, prepared when first used. */
 #define QUESTION_TABLE(X)                                                                                              \
     X(trial, NULL) /* query_trial.c makes its text from the table of keys */                                           \
@@ -29,14 +35,7 @@
     X(candidates, "SELECT id FROM trial WHERE campaign_id = ?1 AND number > 0 ORDER BY number")                        \
     X(baselines, "SELECT id FROM trial WHERE campaign_id = ?1 AND number <= 0 ORDER BY number DESC")                   \
     X(outcomes, "SELECT outcome, count(*) FROM trial WHERE campaign_id = ?1 AND role = 'candidate' GROUP BY outcome")  \
-    /* what the final refused is ok, has no score, and says why in its verification, as in the view trial_report */    \
-    X(reasons, "SELECT outcome, reason, count(*) FROM (SELECT outcome, reason, number FROM trial "                     \
-               "WHERE campaign_id = ?1 AND role = 'candidate' AND outcome NOT IN ('ok', 'in_flight') UNION ALL "       \
-               "SELECT t.outcome, 'refused by the final: ' || v.detail, t.number FROM trial t JOIN verification v "    \
-               "ON v.id = (SELECT w.id FROM verification w WHERE w.trial_id = t.id "                                   \
-               "ORDER BY w.phase = 'final' DESC, w.id DESC LIMIT 1) WHERE t.campaign_id = ?1 "                         \
-               "AND t.role = 'candidate' AND t.outcome = 'ok' AND t.score_ms IS NULL AND v.passed = 0) "               \
-               "GROUP BY outcome, reason ORDER BY min(number)") /* query_reasons.c */                                  \
+    X(reasons, NULL) /* query_reasons.c */                                                                             \
     X(provenance, "SELECT p.specification, d.target, d.driver, d.toolchain, c.tool_version, c.id FROM trial t "        \
                   "JOIN campaign c ON c.id = t.campaign_id JOIN problem p ON p.id = c.problem_id "                     \
                   "JOIN device d ON d.id = c.device_id WHERE t.id = ?1")                                               \
@@ -139,6 +138,7 @@ struct rows {
 /* A question about the trials that pass a filter: of trial t, campaign c and what is joined to them (query_list.c). */
 struct listing {
     const char *columns, *joins, *condition, *order;
+    const char *index;          /* " INDEXED BY x", where it is not the one of scores; NULL: as SQLite finds best */
     enum { ANY_ORDER, BY_SCORE, FIRST_BY_SCORE } by_score; /* condition and order are QUERY_SCORED and QUERY_BY_SCORE;
                                                               FIRST: a
                                    campaign's and kernel's best says all of them */

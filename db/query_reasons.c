@@ -5,6 +5,22 @@
 
 #include <stdlib.h>
 
+/* What the final refused is ok, has no score, and says why in its verification, as in the view trial_report. %s: of
+ * what another campaign's final refused. */
+static const char SELECT_REASONS[] =
+    "SELECT outcome, reason, count(*) FROM (SELECT outcome, reason, number FROM trial "
+    "WHERE campaign_id = ?1 AND role = 'candidate' AND outcome NOT IN ('ok', 'in_flight') UNION ALL "
+    "SELECT t.outcome, 'refused by the final: ' || v.detail, t.number FROM trial t JOIN verification v "
+    "ON v.id = (SELECT w.id FROM verification w WHERE w.trial_id = t.id "
+    "ORDER BY w.phase = 'final' DESC, w.id DESC LIMIT 1) WHERE t.campaign_id = ?1 "
+    "AND t.role = 'candidate' AND t.outcome = 'ok' AND t.score_ms IS NULL AND v.passed = 0%s) "
+    "GROUP BY outcome, reason ORDER BY min(number)";
+static const char REFUSED_ELSEWHERE[] =
+    " UNION ALL SELECT t.outcome, " QUERY_REASON ", t.number FROM trial t LEFT JOIN verification v "
+    "ON v.id = (SELECT w.id FROM verification w WHERE w.trial_id = t.id "
+    "ORDER BY w.phase = 'final' DESC, w.id DESC LIMIT 1) "
+    "WHERE t.campaign_id = ?1 AND t.refused_by IS NOT NULL AND v.passed IS NOT 0";
+
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool is_word(char c)
@@ -91,7 +107,9 @@ status query_reasons(struct query *q, int64_t campaign, json_t *object, struct e
     sqlite3_stmt *st;
     bool row;
     json_t *reasons = json_array(), *known = json_object();
-    status s = query_ask(q, QUESTION_reasons, NULL, campaign, &st, e);
+    char *text = mem_printf(SELECT_REASONS, q->version >= SINCE_REFUSED ? REFUSED_ELSEWHERE : "");
+    status s = query_ask(q, QUESTION_reasons, text, campaign, &st, e);
+    mem_free(text);
     while (!s && !(s = query_step(q, st, &row, e)) && row) {
         json_t *outcome = query_column(st, 0), *reason = query_column(st, 1);
         add_one(reasons, known, outcome, reason, sqlite3_column_int64(st, 2));

@@ -47,13 +47,13 @@ enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
 static const char *const TEXTS[NTEXTS] = {"kernel", "outcome", "role", "reason"};
 
 /* Columns: the numbers, when the trial ended in seconds from the campaign's begin (the first %s), the numbers since
- * version 3 (the second), the texts. */
+ * version 3 (the second), the texts, of which the reason has more since SINCE_REFUSED (the third). */
 static const char SELECT_TRIALS[] = "SELECT %s"
 #define X(key, expression) ", " expression
     NUMBER_TABLE(X)
 #undef X
         "%s"
-        ", t.kernel, t.outcome, t.role, t.reason "
+        ", t.kernel, t.outcome, t.role, %s "
         "FROM trial t JOIN campaign c ON c.id = t.campaign_id WHERE t.campaign_id = ?1 ORDER BY t.number";
 
 #define X(key, expression, old) ", " expression
@@ -93,7 +93,8 @@ static status add_trials(struct builder *b, struct err *e)
     /* the campaign's clock counts a resumed campaign's time only; version 1 did not keep it */
     const char *by_clock = "(julianday(t.ended) - julianday(c.created)) * 86400";
     char *at = b->q->version >= 2 ? mem_printf("coalesce(t.campaign_seconds, %s)", by_clock) : mem_strdup(by_clock);
-    char *text = mem_printf(SELECT_TRIALS, at, b->q->version >= 3 ? NEW_NUMBERS : OLD_NUMBERS);
+    char *text = mem_printf(SELECT_TRIALS, at, b->q->version >= 3 ? NEW_NUMBERS : OLD_NUMBERS,
+                            b->q->version >= SINCE_REFUSED ? QUERY_REASON : "t.reason");
     json_object_set_new(b->columns, "at_seconds", json_array());
     for (int i = 0; i < NNUMBERS; i++)
         json_object_set_new(b->columns, NUMBERS[i], json_array());

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    SCHEMA_VERSION = 5,                 /* PRAGMA user_version this program writes and reads */
+    SCHEMA_VERSION = 6,                 /* PRAGMA user_version this program writes and reads */
     APPLICATION_ID = 0x4c617468,        /* "Lath" */
     /* So many of a campaign and kernel, the best, are never marked as trial.behind. A file's marks are made by it, so
      * it changes with the schema only (schema_5.sql has it too). */

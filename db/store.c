@@ -26,9 +26,12 @@ static const char SCHEMA_4[] = {
 static const char SCHEMA_5[] = {
 #include "db/schema_5.sql.inc"
     , 0};
+static const char SCHEMA_6[] = {
+#include "db/schema_6.sql.inc"
+    , 0};
 
 /* What takes a file from version i to i + 1; never edited once released. Version 0 is an empty file. */
-static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5};
+static const char *const MIGRATIONS[SCHEMA_VERSION] = {SCHEMA, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6};
 
 static const char *const STATEMENTS[STATEMENT_COUNT] = {
 #define X(name, text) text,

@@ -81,13 +81,14 @@ static bool enter(struct leaders *l, double score)
 }
 
 status store_leaders_place(struct store *s, int64_t trial, const struct result *r, struct sql_value *behind,
-                           struct err *e)
+                           int64_t *refused, struct err *e)
 {
     sqlite3_stmt *st;
     bool row = false;
     struct sql_value key = sql_int(trial);
     struct leaders *l = NULL;
     *behind = sql_null();
+    *refused = 0;
     if (r->outcome != OUTCOME_ok || !isfinite(r->time_ms))
         return LATHE_OK;
     status code = store_statement(s, STATEMENT_group_of, &st, e);
@@ -96,7 +97,9 @@ status store_leaders_place(struct store *s, int64_t trial, const struct result *
     code = sql_bind(&s->sql, st, &key, 1, e);
     if (!code)
         code = sql_step(&s->sql, st, "recording a trial's result", &row, e);
-    if (row)
+    if (row && sqlite3_column_int(st, 2))
+        code = store_refusals_find(s, trial, refused, e);
+    if (!code && row && !*refused)
         code = find_leaders(s, sqlite3_column_int64(st, 0), (const char *)sqlite3_column_text(st, 1), &l, e);
     sqlite3_reset(st);
     if (l && !enter(l, r->time_ms))

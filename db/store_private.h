@@ -5,6 +5,11 @@
 #include "db/sqlite_util.h"
 #include "db/store.h"
 
+/* Whether `trial` ran the same as the one that the refusal f is of. */
+#define SAME_AS_REFUSED                                                                                                \
+    "(SELECT identity FROM trial_identity WHERE trial_id = trial.id) = "                                               \
+    "(SELECT identity FROM trial_identity WHERE trial_id = f.trial_id)"
+
 /* Every statement that writes, by name; prepared when first used, kept until the store is closed. */
 #define STATEMENT_TABLE(X)                                                                                             \
     X(begin, "BEGIN IMMEDIATE")                                                                                        \
@@ -56,13 +61,31 @@
                  "WHERE id = ?1 AND outcome = 'in_flight'")                                                            \
     /* the four of store_leaders.c */                                                                                  \
     X(campaign_of, "SELECT campaign_id FROM trial WHERE id = ?1")                                                      \
-    X(group_of, "SELECT campaign_id, kernel FROM trial WHERE id = ?1 AND role = 'candidate' AND eligible AND checked") \
+    X(group_of, "SELECT campaign_id, kernel, EXISTS (SELECT 1 FROM refusal f "                                         \
+                "WHERE f.configuration = trial.configuration) "                                                        \
+                "FROM trial WHERE id = ?1 AND role = 'candidate' AND eligible AND checked")                            \
     X(leaders, "SELECT score_ms FROM trial INDEXED BY trial_campaign_leader WHERE campaign_id = ?1 AND kernel = ?2 "   \
                "AND score_ms IS NOT NULL AND behind IS NULL ORDER BY score_ms, time_ms, id LIMIT ?3")                  \
     X(leaders_settle, "UPDATE trial SET behind = NULL WHERE campaign_id = ?1 AND behind IS NOT NULL AND id IN "        \
                       "(SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY kernel "                            \
                       "ORDER BY score_ms, time_ms, id) AS place FROM trial WHERE campaign_id = ?1 "                    \
                       "AND score_ms IS NOT NULL) WHERE place <= ?2)")                                                  \
+    /* those of store_refusals.c */                                                                                    \
+    X(refusal_add, "INSERT OR IGNORE INTO refusal (trial_id, configuration) "                                          \
+                   "SELECT id, configuration FROM trial WHERE id = ?1 AND role = 'candidate'")                         \
+    X(refusal_find, "SELECT f.trial_id FROM refusal f CROSS JOIN trial WHERE trial.id = ?1 "                           \
+                    "AND f.configuration = trial.configuration AND " SAME_AS_REFUSED                                   \
+                    " ORDER BY f.trial_id DESC LIMIT 1")                                                               \
+    X(refuse, "UPDATE trial SET score_ms = NULL, refused_by = ?2 WHERE id = ?1")                                       \
+    X(refusal_drop, "DELETE FROM refusal WHERE trial_id = ?1")                                                         \
+    X(refuse_others, "UPDATE trial SET score_ms = NULL, refused_by = f.trial_id FROM refusal f "                       \
+                     "WHERE f.trial_id = ?1 AND trial.score_ms IS NOT NULL AND trial.id <> ?1 "                        \
+                     "AND trial.source_id IS (SELECT source_id FROM trial WHERE id = ?1) "                             \
+                     "AND trial.configuration = f.configuration AND " SAME_AS_REFUSED)                                 \
+    X(refused_campaign, "SELECT campaign_id FROM trial WHERE refused_by = ?1 AND campaign_id > ?2 "                    \
+                        "ORDER BY campaign_id LIMIT 1")                                                                \
+    X(allow_others, "UPDATE trial SET refused_by = NULL, score_ms = time_ms "                                          \
+                    "WHERE refused_by = ?1 AND campaign_id = ?2")                                                      \
     X(measurement_add, "INSERT INTO measurement (trial_id, regime, median_ms, low_ms, high_ms, count, sm_mhz, "        \
                        "mem_mhz, power_w, temperature_c, throttle_reasons, taken, batch, graph, throttled, "           \
                        "sm_mhz_low, energy_mj, energy_launches, device_position) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "     \
@@ -91,7 +114,8 @@
     X(trial_find, "SELECT id, kernel, configuration, outcome, coalesce(time_ms, CASE WHEN role = 'baseline' THEN "     \
                   "(SELECT median_ms FROM measurement m WHERE m.trial_id = trial.id AND m.regime = 'trial') END), "    \
                   "coalesce(total_seconds, compile_seconds + load_seconds + verify_seconds + measure_seconds), "       \
-                  "attempts, outcome = 'ok' AND eligible AND checked AND score_ms IS NULL, energy_mj "                 \
+                  "attempts, outcome = 'ok' AND eligible AND checked AND score_ms IS NULL AND refused_by IS NULL, "    \
+                  "energy_mj "                                                                                         \
                   "FROM trial WHERE campaign_id = ?1 AND number = ?2")                                                 \
     X(trial_again, "UPDATE trial SET outcome = 'in_flight', reason = '', started = ?2, ended = NULL, attempts = ?3 "   \
                    "WHERE id = ?1 AND outcome IN ('in_flight', 'skipped')")                                            \
@@ -154,15 +178,27 @@ status store_lookup(struct store *s, enum statement which, const char *doing, co
 status store_intern(struct store *s, enum statement find, enum statement add, const char *doing,
                     const struct sql_value *v, int n, int nkey, int64_t *id, struct err *e);
 
-/* What trial.behind shall be of a trial that ends as `r`, before it is written: 1 or NULL. */
+/* What trial.behind shall be of a trial that ends as `r`, before it is written: 1 or NULL. *refused: the trial that
+ * refuses it (store_refusals.c), or 0. */
 status store_leaders_place(struct store *s, int64_t trial, const struct result *r, struct sql_value *behind,
-                           struct err *e);
+                           int64_t *refused, struct err *e);
 /* Takes marks away where they are not right any more, after scores changed other than by a trial's end: of the whole
  * campaign; or of the one that a trial is of. */
 status store_leaders_settle(struct store *s, int64_t campaign, struct err *e);
 status store_leaders_settle_with(struct store *s, int64_t trial, struct err *e);
 /* What is in memory is not what the file has. */
 void store_leaders_forget(struct store *s);
+
+/* Brings score_ms of a campaign's trials up to date with its final. Idempotent. */
+status store_rescore(struct store *s, int64_t campaign, struct err *e);
+/* The trial that refuses this one, or 0; after it was written, it is refused by that one. */
+status store_refusals_find(struct store *s, int64_t trial, int64_t *refusal, struct err *e);
+status store_refusals_apply(struct store *s, int64_t trial, int64_t refusal, struct err *e);
+/* A final refused the trial: its like may win nowhere (store_refusals.c). */
+status store_refusals_add(struct store *s, int64_t trial, struct err *e);
+/* A final let the trial stand: what earlier ones said of its like counts no more. Scores other than those of the
+ * trial's own campaign are up to date then. */
+status store_refusals_lift(struct store *s, int64_t trial, struct err *e);
 
 /* One call, one transaction: begin; then commit when st is LATHE_OK, else roll back. Returns what the call shall. */
 status store_begin(struct store *s, const char *doing, struct err *e);

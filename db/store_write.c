@@ -1,7 +1,7 @@
 /* store_write.c: trials, measurements, verifications, the final.
  *
  * Invariants: (1) a trial is in flight, then ends once; (2) trial.score_ms is what `best` ranks by, NULL for what may
- * not win (not ok, a baseline, not eligible, refused by the final's verification). It is the trial's time; for those
+ * not win (not ok, a baseline, not eligible, refused by a final's verification: store_refusals.c). It is the trial's time; for those
  * of a final, the final's cold median; and no trial outside the final is placed before one of it: it gets the
  * next number above the last finalist's score where its time is below. */
 #include "base/clock.h"
@@ -187,7 +187,8 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
     clock_iso8601(now);
     bool timed = r->outcome == OUTCOME_ok || r->outcome == OUTCOME_inaccurate;
     struct sql_value behind;
-    status st = store_leaders_place(s, id, r, &behind, e);
+    int64_t refused;
+    status st = store_leaders_place(s, id, r, &behind, &refused, e);
     if (st)
         return st;
     st = store_run(s, STATEMENT_trial_end, "recording a trial's result",
@@ -207,6 +208,8 @@ static status end_trial(struct store *s, int64_t id, const struct result *r, str
     if (!st && sqlite3_changes(s->sql.db) != 1)
         st = err_set(e, LATHE_INTERNAL, "%s: trial %lld is not in flight, so it cannot end; this is a bug in lathe",
                      s->sql.path, (long long)id);
+    if (!st && refused)
+        st = store_refusals_apply(s, id, refused, e);
     if (!st && r->verification.done)
         st = add_verification(s, id, "trial", &r->verification,
                               verification_passed(&r->verification) && r->outcome != OUTCOME_wrong &&
@@ -225,8 +228,7 @@ status store_trial_end(struct store *s, int64_t id, const struct result *r, stru
     return store_finish(s, end_trial(s, id, r, e), doing, e);
 }
 
-/* Brings score_ms of a campaign's trials up to date with its final. Idempotent. */
-static status rescore(struct store *s, int64_t campaign, struct err *e)
+status store_rescore(struct store *s, int64_t campaign, struct err *e)
 {
     static const char doing[] = "ranking the final";
     store_leaders_forget(s);
@@ -243,7 +245,7 @@ static status rescore_if_ranked(struct store *s, int64_t trial, struct err *e)
     bool ranked;
     status st = store_lookup(s, STATEMENT_ranked_campaign, "ranking the final", SQL_VALUES(sql_int(trial)), &campaign,
                              &ranked, e);
-    return st || !ranked ? st : rescore(s, campaign, e);
+    return st || !ranked ? st : store_rescore(s, campaign, e);
 }
 
 status store_measurement(struct store *s, int64_t trial, int position, const struct samples *m,
@@ -297,6 +299,8 @@ status store_verification(struct store *s, int64_t trial, const struct verificat
         st = rescore_if_ranked(s, trial, e);
     if (!st && !passed)
         st = store_leaders_settle_with(s, trial, e);
+    if (!st && !passed)
+        st = store_refusals_add(s, trial, e);
     return store_finish(s, st, doing, e);
 }
 
@@ -311,8 +315,10 @@ status store_final_rank(struct store *s, int64_t campaign, int64_t trial, int ra
     if (!st && sqlite3_changes(s->sql.db) != 1)
         st = err_set(e, LATHE_INTERNAL, "%s: trial %lld is not one of campaign %lld; this is a bug in lathe",
                      s->sql.path, (long long)trial, (long long)campaign);
+    if (!st && rank > 0)
+        st = store_refusals_lift(s, trial, e);
     if (!st)
-        st = rescore(s, campaign, e);
+        st = store_rescore(s, campaign, e);
     if (!st && rank <= 0)
         st = store_leaders_settle(s, campaign, e);
     return store_finish(s, st, doing, e);

@@ -320,6 +320,40 @@ says otherwise"* ]]
     [[ "$errors" == "wrote w.cu: trial "*" of campaign 2, "*" on $here, as campaign 3 is, "* ]]
 }
 
+@test "what a final refused wins in no other campaign, and that is said" {
+    late() { lathe tune "$TREE/test/specs/late.lua" --device host --strategy exhaustive --db r.db -q "$@" 2>/dev/null; }
+    value() { lathe query --db r.db --csv "$1" | tail -1 | tr -d '\r'; }
+    late --top 0
+    [ "$(value "SELECT count(*) FROM trial WHERE score_ms IS NOT NULL")" = 3 ]
+    late
+    split lathe tune "$TREE/test/specs/late.lua" --device host --strategy exhaustive --db r.db -q --top 0
+    [ "$(value "SELECT group_concat(campaign_id || configuration, ' ') FROM trial WHERE score_ms IS NOT NULL")" = \
+        "1AFTER=0 2AFTER=0 3AFTER=0" ]
+    sqlite3 r.db "UPDATE trial SET time_ms = 1e-6 WHERE campaign_id = 3 AND configuration = 'AFTER=40'"
+    local id="$(value "SELECT id FROM trial WHERE campaign_id = 3 AND configuration = 'AFTER=40'")"
+    local why="refused by the final of campaign 2 (trial $(value "SELECT id FROM trial WHERE campaign_id = 2 \
+AND configuration = 'AFTER=40'")): wrong: right when verified, wrong "
+    split lathe export --db r.db -o w.cu
+    [[ "$status" -eq 0 && "$errors" == *"trial $id (1e-06 ms) is left out: $why"* ]]
+    grep -q "AFTER=0$" w.cu
+    split lathe export --db r.db --campaign 3 -o w.cu
+    [[ "$errors" == *"trial $id (1e-06 ms) is left out: $why"* ]]
+    fails 1 "trial $id may not win, so it is not exported: $why" lathe export --db r.db --trial "$id"
+    for form in "" --json --csv; do
+        split lathe best --db r.db $form
+        [[ "$out" != *"AFTER=40"* && "$errors" == *"trial $id (1e-06 ms) is left out: $why"* ]]
+    done
+    [[ "$(lathe explain "$id" --db r.db)" == *"  ok: $why"* ]]
+    [[ "$(lathe explain --db r.db)" == *"AFTER=0"* ]]
+    [[ "$(lathe show 3 --db r.db)" == *"$why"* ]]
+    # nothing else is there
+    sqlite3 r.db "UPDATE trial SET score_ms = NULL, outcome = 'wrong' WHERE score_ms IS NOT NULL"
+    for command in best export; do
+        split lathe $command --db r.db
+        [[ "$status" -eq 1 && "$errors" == "trial $id (1e-06 ms) is left out: $why"*"lathe: no verified configuration "* ]]
+    done
+}
+
 @test "the newest campaign has nothing verified: an older one's winner is said to be that" {
     lathe tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --trials 1 --db o.db -q
     split lathe export --db o.db -o w.cu

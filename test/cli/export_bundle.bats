@@ -53,7 +53,7 @@ manifest() { head -c "$((64 + $(od -An -tu8 -j16 -N8 "$1")))" "$1" | tail -c +65
     [ "$before" -lt 4 ]
     exported --into-database
     [[ "$output" == *"wrote the bundle of linear into lathe.db: 1 configuration, and a plain kernel"* ]]
-    [ "$(sqlite3 lathe.db "PRAGMA user_version") $(sqlite3 lathe.db "SELECT count(*) FROM trial")" = "5 $trials" ]
+    [ "$(sqlite3 lathe.db "PRAGMA user_version") $(sqlite3 lathe.db "SELECT count(*) FROM trial")" = "6 $trials" ]
     exported --into-database
     exported -o w.lathe
     [ "$(sqlite3 lathe.db "SELECT problem || hex(data) FROM bundle")" = "linear$(od -An -v -tx1 w.lathe | tr -d ' \n' |

@@ -279,7 +279,7 @@ END
         sql "SELECT '$t', count(*) FROM $t"; done; }
     rows >before
     not lathe tune --resume 1 --db p.db --trials 9999999 2>log >out     # there is no such GPU here
-    [ "$(sql "PRAGMA user_version")" = 5 ]
+    [ "$(sql "PRAGMA user_version")" = 6 ]
     diff before <(rows)
     [ "$(sql "PRAGMA integrity_check")" = ok ]
 }

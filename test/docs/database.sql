@@ -15,4 +15,4 @@ UPDATE trial SET strategy_seconds = 0.0005, store_seconds = 0.001, device_second
 INSERT INTO drift (campaign_id, trial_id, phase, campaign_seconds, median_ms, low_ms, high_ms, count, sm_mhz, power_w, temperature_c, taken)
 SELECT 3, (SELECT id FROM trial WHERE campaign_id = 3 AND number = 0), 'search', 30.0 * i, 5.34 + 0.004 * i, 5.33 + 0.004 * i,
        5.35 + 0.004 * i, 9, 1530 - 3 * i, 690, 58 + i, '2026-11-30T06:35:00.000Z' FROM (SELECT value AS i FROM json_each('[1,2,3,4,5]'));
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;

@@ -1,5 +1,6 @@
 /* cmd_best.c: `lathe best`: the best verified configurations in the database, or the front of error and time. */
 #include "cli/cli.h"
+#include "cli/args/left_out.h"
 #include "cli/args/newest.h"
 #include "cli/args/parse_inputs.h"
 #include "console/output.h"
@@ -77,11 +78,12 @@ static status parse_axes(const char *list, unsigned *axes, struct err *e)
     return !list || n > 1 ? LATHE_OK : err_set(e, LATHE_USAGE, "--pareto: name two at least: time,energy");
 }
 
-/* Warns of those that `lathe export` would take, the first of each operator, size and device, and that were in no
- * final. */
-static void warn_no_final(const json_t *best)
+/* Warns of those that `lathe export` would take, the first of each operator, size and device, where they were in no
+ * final, or where something else would have been before them. */
+static status warn_of_firsts(struct query *q, const struct query_filter *f, const json_t *best, struct err *e)
 {
     json_t *met = json_object(), *trial;
+    status s = LATHE_OK;
     size_t i;
     json_array_foreach((json_t *)best, i, trial) {
         const char *why = export_no_final(trial);
@@ -89,12 +91,16 @@ static void warn_no_final(const json_t *best)
         sb_addf(&of, "%lld ", (long long)tree_int(trial, "operator"));
         report_size(&of, json_object_get(trial, "size"));
         sb_addf(&of, " on %s", tree_text(trial, "device"));
-        if (!json_object_get(met, sb_str(&of)) && why)
-            note_line("warning: trial %lld %s", (long long)tree_int(trial, "id"), why);
+        bool first = !json_object_get(met, sb_str(&of));
         json_object_set_new_nocheck(met, sb_str(&of), json_true());
         sb_free(&of);
+        if (first && why)
+            note_line("warning: trial %lld %s", (long long)tree_int(trial, "id"), why);
+        if (first && !s)
+            s = left_out_tell(q, f, trial, e);
     }
     json_decref(met);
+    return s;
 }
 
 /* The first of the list is not what `lathe export` takes where there are several problems, sizes or devices: their times
@@ -150,7 +156,9 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
                                       "`lathe tune --objective energy` measures it where the device tells it",
                     f.measured ? "measured" : "asked for", args->selection.db);
     } else if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0)) {
-        s = selection_nothing(&args->selection, q, e);
+        s = front ? LATHE_OK : left_out_tell(q, &f, NULL, e);
+        if (s == LATHE_OK)
+            s = selection_nothing(&args->selection, q, e);
     } else if (s == LATHE_OK && args->json) {
         s = out_json(best, e);
     } else if (s == LATHE_OK && args->csv) {
@@ -168,7 +176,7 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
             s = tell_export(q, &f, e);
     }
     if (s == LATHE_OK && !front)
-        warn_no_final(best);
+        s = warn_of_firsts(q, &f, best, e);
     json_decref(best);
     query_close(q);
     return s;
@@ -183,8 +191,8 @@ const struct command command_best = {
         "campaign's final "
         "are ranked by its cold time, the others by the time of their trial. 'error' is the relative Frobenius "
         "error against double precision, 'speed-up' the first baseline's time over this one's. What was in no final "
-        "was verified once, and that is said. `lathe export` takes the first one of the newest campaign's problem and "
-        "size. --front compares "
+        "was verified once, and that is said; so is that a final of another campaign refused something faster. `lathe "
+        "export` takes the first one of the newest campaign's problem, size and device. --front compares "
         "the times of trials ('time ms'), since what is inaccurate is in no final.",
     .options = best_options,
     .args_size = sizeof(struct best_args),

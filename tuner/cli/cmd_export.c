@@ -212,8 +212,10 @@ const struct command command_export = {
     .summary = "writes the best configuration as code, or a campaign for other tuners",
     .details =
         "The CUDA file has the parameters baked in, an extern \"C\" launcher, a query for its workspace, and says "
-        "where it comes from. Where --problem, --size and --campaign leave several problems or sizes, it is the newest "
-        "campaign's, as for `lathe explain` and `lathe report`, and that is said; so is that a winner was in no final. "
+        "where it comes from. Where --problem, --size, --device and --campaign leave several problems, sizes or "
+        "devices, it is the newest "
+        "campaign's, as for `lathe explain` and `lathe report`, and that is said; so is that a winner was in no final, "
+        "and what is left out since a final of another campaign refused it. "
         "'nvcc -DLATHE_SELFTEST winner.cu -o selftest && ./selftest' checks it (add "
         "-lcublas if it uses cuBLAS). Files of different --name, of other sizes say, link into one program.\n\n"
         "--format c: FILE.c and FILE.h (-o FILE), for a program that links with -lcuda alone: the best of each "

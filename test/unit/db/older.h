@@ -17,6 +17,9 @@ static const char *const VERSIONS[] = {
     (const char[]){
 #include "db/schema_4.sql.inc"
         , 0},
+    (const char[]){
+#include "db/schema_5.sql.inc"
+        , 0},
 };
 
 /* A file of an older version at `name`, with all that it can hold of the file at `from`. */

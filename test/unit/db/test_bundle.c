@@ -65,7 +65,7 @@ static void test_older_file(void **state)
     struct store *s = open_store(path);
     keeps(s, "linear", "x", 1);
     store_close(s);
-    assert_answer(path, "PRAGMA user_version", "5");
+    assert_answer(path, "PRAGMA user_version", "6");
     has(path, "linear", "x", 1);
 }
 

@@ -204,7 +204,7 @@ static long long count(const char *path, const char *sql)
 static void check_file(const char *path, const struct told *told)
 {
     long long version = count(path, "PRAGMA user_version");
-    assert_true(version == 0 || version == 5);
+    assert_true(version == 0 || version == 6);
     assert_true(version || !told->campaigns);
     char *sql =
         version

@@ -26,8 +26,8 @@ static void test_files_that_are_refused(void **state)
     struct store *s = NULL;
     assert_ok(store_open(in_folder("newer.db"), 1, &s, e));
     store_close(s);
-    meddle(in_folder("newer.db"), "PRAGMA user_version = 6; INSERT INTO meta VALUES ('written_by', 'v9')");
-    assert_fails(LATHE_STORE, "newer lathe (v9; schema 6", query_open(in_folder("newer.db"), &q, e));
+    meddle(in_folder("newer.db"), "PRAGMA user_version = 7; INSERT INTO meta VALUES ('written_by', 'v9')");
+    assert_fails(LATHE_STORE, "newer lathe (v9; schema 7", query_open(in_folder("newer.db"), &q, e));
     assert_null(q);
 }
 

@@ -24,7 +24,7 @@ static void test_sql_values(void **state)
          "ORDER BY place)",
          "['t']", "[['5 3 12 4']]"},
         {"SELECT speedup FROM trial_report WHERE trial_id = 3", "['speedup']", "[[3.0]]"},
-        {"PRAGMA user_version", "['user_version']", "[[5]]"},
+        {"PRAGMA user_version", "['user_version']", "[[6]]"},
         {"PRAGMA integrity_check", "['integrity_check']", "[['ok']]"},
         {"SELECT name FROM pragma_table_info('sample')", "['name']",
          "[['measurement_id'], ['number'], ['ms'], ['throttled']]"},

@@ -6,19 +6,19 @@ static void test_creation(void **state)
     const char *path = in_folder("created.db");
     store_close(open_store(path));
     assert_answer(path, "PRAGMA application_id", "1281455208"); /* "Lath" */
-    assert_answer(path, "PRAGMA user_version", "5");
+    assert_answer(path, "PRAGMA user_version", "6");
     assert_answer(path, "PRAGMA journal_mode", "wal");
     assert_answer(path, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%STRICT%'", "0");
     assert_answer(path,
                   "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'table' "
                   "AND name NOT LIKE 'sqlite_%' ORDER BY name)",
                   "bundle campaign campaign_dim campaign_worker device drift measurement meta parameter_value problem "
-                  "sample source strategy trial "
+                  "refusal sample source strategy trial "
                   "verification");
     assert_answer(path,
                   "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'view' "
                   "ORDER BY name)",
-                  "best failure leaderboard pace trial_report");
+                  "best failure leaderboard pace trial_identity trial_report");
     assert_answer(path, "SELECT value LIKE '20__-__-__T__:__:__.___Z' FROM meta WHERE name = 'created'", "1");
     char *wal = mem_printf("%s-wal", path);
     assert_int_equal(access(wal, F_OK), -1); /* nothing is left beside the file */
@@ -32,7 +32,7 @@ static void test_empty_file_becomes_a_database(void **state)
     const char *path = in_folder("empty.db");
     fclose(fopen(path, "w"));
     store_close(open_store(path));
-    assert_answer(path, "PRAGMA user_version", "5");
+    assert_answer(path, "PRAGMA user_version", "6");
 }
 
 static void test_campaign_columns(void **state)

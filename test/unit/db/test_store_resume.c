@@ -185,7 +185,7 @@ static void test_from_the_first_version(void **state)
     query_close(q);
     assert_answer(path, "PRAGMA user_version", "1");
     s = open_store(path);
-    assert_answer(path, "PRAGMA user_version", "5");
+    assert_answer(path, "PRAGMA user_version", "6");
     assert_answer(path, "SELECT count(*) || (SELECT count(*) FROM campaign) FROM trial", "21");
     assert_answer(path, "SELECT coordinator LIKE '% - - ' || json_extract(environment, '$.pid') || ' -' FROM campaign",
                   "1");

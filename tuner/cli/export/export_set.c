@@ -2,6 +2,7 @@
  * exports of several configurations are made of. */
 #include "cli/export/export_set.h"
 #include "base/mem.h"
+#include "cli/args/left_out.h"
 #include "cli/output/report.h"
 #include "console/output.h"
 #include <string.h>
@@ -63,6 +64,8 @@ static status add_best(struct export_set *set, struct query *q, const json_t *be
         mem_free(where);
         if (wanted && !sel->campaign)
             s = export_check_conditions(q, trial, &f, e);
+        if (wanted && s == LATHE_OK)
+            s = left_out_tell(q, &f, trial, e);
         if (wanted && s == LATHE_OK)
             s = add_trial(set, q, tree_int(trial, "id"), sel->db, name, e);
     }

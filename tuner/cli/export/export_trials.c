@@ -1,6 +1,7 @@
 /* export_trials.c: which trial an export is of, and all that the exporter needs of it. */
 #include "cli/export/export_trials.h"
 #include "base/mem.h"
+#include "cli/args/left_out.h"
 #include "cli/args/newest.h"
 #include "cli/output/report.h"
 #include "console/output.h"
@@ -68,7 +69,7 @@ status export_query_best(struct query *q, struct query_filter *f, json_t **best,
     return query_best(q, f, best, e);
 }
 
-/* What is not chosen, of problem and size, is the newest campaign's: times of others say nothing of these. */
+/* What is not chosen, of problem, size and device, is the newest campaign's: times of others say nothing of these. */
 static void place_note(const struct newest *n, const char *db, char **note)
 {
     struct strbuf b = {0};
@@ -100,6 +101,8 @@ static status choose_best(struct query *q, const struct selection *sel, struct q
         newest_narrow(&n, f);
         s = export_query_best(q, f, best, e);
     }
+    if (s == LATHE_OK && note)
+        s = left_out_tell(q, f, json_array_get(*best, 0), e);
     if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(*best) == 0))
         s = selection_nothing(sel, q, e);
     if (s == LATHE_OK && !sel->campaign)

@@ -2,6 +2,7 @@
 #include "cli/tune/tune_report.h"
 #include "console/output.h"
 #include "cli/output/report.h"
+#include "cli/args/left_out.h"
 #include "cli/args/select.h"
 #include "console/table.h"
 #include "cli/tune/tune_events.h"
@@ -68,6 +69,8 @@ status tune_report(const struct tune_reported *r, int64_t id, struct err *e)
         print_report(&b, campaign, best, r);
         s = out_report(&b, e);
     }
+    if (s == LATHE_OK)
+        s = left_out_tell(q, &f, json_array_get(best, 0), e);
     json_decref(campaign);
     json_decref(best);
     query_close(q);
