@@ -19,7 +19,8 @@
 
 enum { HOOK_INSTRUCTIONS = 1000, CHUNK_NAME_MAX = 50 };
 
-/* Process-wide because a signal handler sets it; atomic because hosts may run on several threads. */
+/* Process-wide because a signal handler sets it; atomic because hosts may run on several threads. It stays: a host that
+ * is opened after it is meant too, be it that the signal came early, or that another thread opens one. */
 static atomic_int interrupted;
 
 void lua_host_interrupt(void)
@@ -113,7 +114,6 @@ status lua_host_open(struct lua_host **out, size_t memory_limit, double seconds_
     h->limit = memory_limit;
     h->seconds = seconds_limit;
     rng_seed(&h->rng, seed);
-    interrupted = 0;
     h->L = lua_newstate(bounded_alloc, h);
     if (!h->L) {
         mem_free(h);

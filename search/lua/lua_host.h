@@ -30,7 +30,7 @@ struct lua_object {
 };
 
 /* memory_limit in bytes; seconds_limit of the calling thread's processor time, so that a machine that is stopped or has
- * other work costs no script. Opening forgets an earlier lua_host_interrupt. */
+ * other work costs no script. LATHE_INTERRUPTED: lua_host_interrupt was called. */
 status lua_host_open(struct lua_host **out, size_t memory_limit, double seconds_limit, uint64_t seed, struct err *e);
 void lua_host_close(struct lua_host *h);            /* NULL is fine */
 lua_State *lua_host_state(struct lua_host *h);
@@ -60,7 +60,7 @@ void lua_globals_push(lua_State *L);
  * module table on the stack. */
 status lua_host_prelude(struct lua_host *h, const char *set, struct err *e);
 
-/* Ends whatever script runs, now or next, in every open host with LATHE_INTERRUPTED. Async-signal-safe. */
+/* Ends whatever script runs, now or later, in every host of the process, with LATHE_INTERRUPTED. Async-signal-safe. */
 void lua_host_interrupt(void);
 
 #endif

@@ -256,7 +256,6 @@ static status nothing_found(const struct campaign *c, struct err *e)
 status campaign_run(const struct campaign_request *r, struct campaign_summary *out, struct err *e)
 {
     struct campaign_request own = *r;
-    campaign_clear_interrupt();
     *out = (struct campaign_summary){0};
     if (r->recording) return campaign_replay(r, out, e);
     if (own.compile_workers < 1) own.compile_workers = campaign_compilers();

@@ -124,7 +124,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
 /* Compilers that a campaign has unless told otherwise: one a core, less one. */
 int campaign_compilers(void);
 
-/* Asks the running campaign to end cleanly. Async-signal-safe. */
+/* Asks the campaign that runs, or is about to, to end cleanly: for the rest of the process. Async-signal-safe. */
 void campaign_interrupt(void);
 bool campaign_interrupted(void);
 

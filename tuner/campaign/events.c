@@ -17,8 +17,6 @@ void campaign_interrupt(void)
 
 bool campaign_interrupted(void) { return interrupt_flag != 0; }
 
-void campaign_clear_interrupt(void) { interrupt_flag = 0; }
-
 void campaign_emit(struct campaign *c, struct campaign_event *ev)
 {
     c->progress.seconds = clock_seconds() - c->started;

@@ -137,7 +137,6 @@ status campaign_phase_ended(struct campaign *c, enum campaign_phase phase, struc
 /* Records now and then what the search has taken so far, so that of a campaign that is killed it is known as well as its
  * trials are. */
 status campaign_search_passed(struct campaign *c, struct err *e);
-void campaign_clear_interrupt(void);
 static inline bool campaign_on_gpu(const struct campaign *c)
 {
     return strcmp(c->target.arch, "host") != 0;

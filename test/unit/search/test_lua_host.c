@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -234,7 +236,36 @@ static void test_interrupt_before_the_call(void **state)
     assert_int_equal(lua_host_call(h, 0, 1, LATHE_SPEC, &err), LATHE_INTERRUPTED);
     assert_int_equal(lua_gettop(lua_host_state(h)), 0);
     lua_host_close(h);
-    assert_int_equal(run("return 'again'"), LATHE_OK); /* opening forgot it */
+}
+
+/* Ctrl-C may come before the state that it is meant for, and another thread may open one after it. */
+static void test_interrupt_before_opening(void **state)
+{
+    lua_host_interrupt();
+    struct lua_host *h = NULL;
+    assert_int_equal(lua_host_open(&h, (size_t)8 << 20, 5, 1, &err), LATHE_INTERRUPTED);
+    assert_null(h);
+}
+
+/* An interrupt is for the whole process, and stays: each of these tests has a process of its own. */
+static void in_a_process(void (*test)(void **state))
+{
+    int end;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        const struct CMUnitTest one[] = {{"in a process of its own", test, NULL, NULL, NULL}};
+        _exit(cmocka_run_group_tests_name("interrupt", one, NULL, NULL));
+    }
+    assert_int_equal(waitpid(child, &end, 0), child);
+    assert_true(WIFEXITED(end) && WEXITSTATUS(end) == 0);
+}
+
+static void test_interrupts(void **state)
+{
+    in_a_process(test_interrupt_ends_a_script);
+    in_a_process(test_interrupt_before_the_call);
+    in_a_process(test_interrupt_before_opening);
 }
 
 static void test_a_host_works_after_a_failure(void **state)
@@ -394,8 +425,7 @@ int main(void)
         cmocka_unit_test(test_long_c_calls_are_bounded),
         cmocka_unit_test(test_memory_is_bounded),
         cmocka_unit_test(test_memory_that_is_freed_may_be_used_again),
-        cmocka_unit_test(test_interrupt_ends_a_script),
-        cmocka_unit_test(test_interrupt_before_the_call),
+        cmocka_unit_test(test_interrupts),
         cmocka_unit_test(test_a_host_works_after_a_failure),
         cmocka_unit_test(test_only_the_scripts_own_time_counts),
         cmocka_unit_test(test_coroutines_resume_under_the_limits),

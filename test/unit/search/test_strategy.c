@@ -234,10 +234,10 @@ int main(void)
         cmocka_unit_test(test_errors_of_asking_can_be_caught),
         cmocka_unit_test(test_repeats_are_passed_on),
         cmocka_unit_test(test_every_amount_of_memory),
-        cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_a_large_batch),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_which_strategies_there_are),
+        cmocka_unit_test(test_interrupt),       /* last: it stays */
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
