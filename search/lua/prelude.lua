@@ -272,8 +272,10 @@ local function read_value(option, text)
     if text == "true" then return true elseif text == "false" then return false end
     return nil
   end
-  local v = tonumber(text)
-  if option.tag == "integer" then return v and math.tointeger(v) end
+  -- decimal only, as elsewhere on the command line: tonumber alone would take blanks around it and 0x10
+  local v = text:find("^[-+]?%.?%d[%d.eE+-]*$") and tonumber(text)
+  if not v then return nil end
+  if option.tag == "integer" then return math.tointeger(v) end
   return v
 end
 

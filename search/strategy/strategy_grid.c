@@ -117,6 +117,8 @@ static json_t *read_value(const struct strategy_option *o, const char *text)
         return json_string(text);
     if (!strcmp(o->type, "boolean"))
         return !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : NULL;
+    if (text[strspn(text, "0123456789+-.eE")])      /* decimal only: the C library would take " 4" and 0x4 too */
+        return NULL;
     if (!strcmp(o->type, "integer")) {
         long long v = strtoll(text, &end, 10);
         return end == text || *end || errno ? NULL : json_integer(v);

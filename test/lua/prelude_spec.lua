@@ -116,6 +116,10 @@ describe("what the command line says of options", function()
     local function fails(text, wanted) assert.are.equal(wanted, message(M.resolve, s, { text })) end
     fails("n=0", "option n of strategy x: an integer from 1 to 9 was expected, got '0'")
     fails("n=2.5", "option n of strategy x: an integer from 1 to 9 was expected, got '2.5'")
+    for _, v in ipairs { "0x5", " 5", "5 ", "0x1p2" } do
+      fails("n=" .. v, "option n of strategy x: an integer from 1 to 9 was expected, got '" .. v .. "'")
+      fails("t=" .. v, "option t of strategy x: a number of at least 0 was expected, got '" .. v .. "'")
+    end
     fails("n=", "option n of strategy x: an integer from 1 to 9 was expected, got ''")
     fails("t=-1", "option t of strategy x: a number of at least 0 was expected, got '-1'")
     fails("t=nan", "option t of strategy x: a number of at least 0 was expected, got 'nan'")

@@ -72,7 +72,8 @@ static void given(void **state)
         const char *text, *fragment;
     } wrong[] = {{0, "1.5", "'1.5' is no integer"}, {0, "", "'' is no integer"},     {0, "1,", "'' is no integer"},
                  {0, "1,2,1", "there twice"},       {1, "1,x", "'x' is no number"},  {1, "inf", "'inf' is no number"},
-                 {2, "yes", "'yes' is no boolean"}, {0, "99999999999999999999", "is no integer"}};
+                 {2, "yes", "'yes' is no boolean"}, {0, "99999999999999999999", "is no integer"},
+                 {0, " 4", "' 4' is no integer"},   {1, "0x1p2", "is no number"},     {1, " 1", "is no number"}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         const struct strategy_option *o = wrong[k].which == 0 ? &i : wrong[k].which == 1 ? &n : &b;
         assert_int_equal(strategy_grid_given(o, wrong[k].text, &values, &e), LATHE_USAGE);
