@@ -2,7 +2,7 @@
 #include "search/strategy/strategy_grid.h"
 
 #include "base/mem.h"
-#include <errno.h>
+#include "expr/value.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,20 +111,15 @@ json_t *strategy_grid(const struct strategy_option *o)
 
 static json_t *read_value(const struct strategy_option *o, const char *text)
 {
-    char *end;
-    errno = 0;
     if (!strcmp(o->type, "choice"))
         return json_string(text);
     if (!strcmp(o->type, "boolean"))
         return !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : NULL;
-    if (text[strspn(text, "0123456789+-.eE")])      /* decimal only: the C library would take " 4" and 0x4 too */
-        return NULL;
-    if (!strcmp(o->type, "integer")) {
-        long long v = strtoll(text, &end, 10);
-        return end == text || *end || errno ? NULL : json_integer(v);
-    }
-    double v = strtod(text, &end);
-    return end == text || *end || !isfinite(v) ? NULL : json_real(v);
+    struct value v = value_read(text);
+    double number;
+    if (!strcmp(o->type, "integer"))
+        return v.type == VALUE_INT ? json_integer(v.i) : NULL;
+    return value_as_double(v, &number) ? json_real(number) : NULL;
 }
 
 status strategy_grid_given(const struct strategy_option *o, const char *values, json_t **out, struct err *e)

@@ -256,6 +256,7 @@ L
     fails 2 "name is empty" compare --spaces "$PNPOLY" --strategies random,,local
     fails 2 "there is no strategy 'randm'" compare --spaces "$PNPOLY" --strategies randm
     fails 2 "has no option 'x'" compare --spaces "$PNPOLY" --strategies random:x=3
+    fails 2 "--cutoff: '0x1p-1'" compare --spaces "$PNPOLY" --cutoff 0x1p-1
     fails 2 "--cutoff: '1'" compare --spaces "$PNPOLY" --cutoff 1
     fails 2 "--cutoff: 'much'" compare --spaces "$PNPOLY" --cutoff much
     fails 2 "exclude each other" compare --spaces "$PNPOLY" --json --csv

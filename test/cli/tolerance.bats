@@ -51,6 +51,8 @@ setup_file() {
 
 @test "a tolerance that is none is refused by name" {
     fails 2 "--tolerance: a tolerance has no limit 'rtl'" lathe tune "$TREE/test/specs/near.lua" --tolerance rtl=1
+    fails 2 "--tolerance: atol=0x1: expected a number, 0 or more" lathe tune "$TREE/test/specs/near.lua" \
+        --tolerance atol=0x1
     fails 2 "--tolerance: atol=-1: expected a number, 0 or more" lathe tune "$TREE/test/specs/near.lua" \
         --tolerance atol=-1
     fails 2 "--tolerance: times_sgemm_error needs a gemm reference" lathe tune "$TREE/test/specs/faults.lua" \

@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "model/record.h"
 #include "expr/value.h"
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -44,9 +42,8 @@ static status parse_one(char *pair, struct tolerance *t, unsigned *named, struct
     for (int l = 0; l < TOLERANCE_COUNT; l++) {
         if (strcmp(names[l], pair) != 0)
             continue;
-        char *end;
-        double v = strtod(equals + 1, &end);
-        if (end == equals + 1 || *end || !(v >= 0) || !isfinite(v))
+        double v;
+        if (!value_as_double(value_read(equals + 1), &v) || !(v >= 0))
             return err_set(e, LATHE_USAGE, "%s=%.100s: expected a number, 0 or more", pair, equals + 1);
         if (*named & 1u << l)
             return err_set(e, LATHE_USAGE, "%s is given twice", pair);

@@ -2,6 +2,7 @@
 #include "mpi/ranks.h"
 #include "base/mem.h"
 #include "device/dev.h"
+#include "expr/value.h"
 #include "mpi/link.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +16,9 @@ enum { SILENCE_DEFAULT = 20, SILENCE_LEAST = 2, SILENCE_MOST = 86400 };     /* s
 static bool read_silence(double *seconds)
 {
     const char *text = getenv("LATHE_MPI_SILENCE");
-    char *end;
     *seconds = SILENCE_DEFAULT;
     if (!text || !*text) return true;
-    *seconds = strtod(text, &end);
-    return end != text && !*end && *seconds >= SILENCE_LEAST && *seconds <= SILENCE_MOST;
+    return value_as_double(value_read(text), seconds) && *seconds >= SILENCE_LEAST && *seconds <= SILENCE_MOST;
 }
 
 double ranks_silence(void)

@@ -6,6 +6,7 @@
 #include "cli/output/recorded.h"
 #include "console/output.h"
 #include "console/table.h"
+#include "expr/value.h"
 #include "cli/progress/progress.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,7 @@
 
 status parse_cutoff(const char *text, double *out, struct err *e)
 {
-    char *end;
-    *out = strtod(text, &end);
-    if (end == text || *end || !(*out > SCORE_START && *out < 1))
+    if (!value_as_double(value_read(text), out) || !(*out > SCORE_START && *out < 1))
         return err_set(e, LATHE_USAGE, "--cutoff: '%.100s' is no number above %g and below 1", text, SCORE_START);
     return LATHE_OK;
 }
