@@ -10,7 +10,18 @@ bool are_numbers(enum value_type a, enum value_type b)
     return (a == VALUE_INT || a == VALUE_FLOAT) && (b == VALUE_INT || b == VALUE_FLOAT);
 }
 
-/* Whole numbers among floats become floats; other mixes are refused. */
+/* Whole numbers among floats become floats; one that no float is might become another that is there. */
+static status to_float(struct value *v, const char *name, struct err *e)
+{
+    struct value exact = value_float((double)v->i);
+    if (!value_equal(*v, exact))
+        return err_set(e, LATHE_IO, "the value %lld of %.100s is among floats, of which none is that number",
+                       (long long)v->i, name);
+    *v = exact;
+    return LATHE_OK;
+}
+
+/* Other mixes are refused. */
 static status one_type(struct builder_param *p, struct err *e)
 {
     enum value_type type = p->nvalues ? p->values[0].type : VALUE_INT;
@@ -22,10 +33,11 @@ static status one_type(struct builder_param *p, struct err *e)
             return err_set(e, LATHE_IO, "the values of %.100s are of different types: %s and %s", p->name,
                            value_type_name(type), value_type_name(other));
     }
-    for (int i = 0; i < p->nvalues && type == VALUE_FLOAT; i++)
+    status s = LATHE_OK;
+    for (int i = 0; i < p->nvalues && type == VALUE_FLOAT && !s; i++)
         if (p->values[i].type == VALUE_INT)
-            p->values[i] = value_float((double)p->values[i].i);
-    return LATHE_OK;
+            s = to_float(&p->values[i], p->name, e);
+    return s;
 }
 
 struct place {

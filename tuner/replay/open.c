@@ -2,6 +2,7 @@
  *
  * What a reader of entries must know may stand behind them in the file: then they are passed over, and the file is read
  * a second time. */
+#include "replay/gzip_rest.h"
 #include "replay/kernel_tuner.h"
 #include "replay/read_csv.h"
 
@@ -287,6 +288,8 @@ static status read_file(const char *path, const char *place, long long campaign,
                     path);
     else
         s = read_all(&source, path, out, e);
+    if (!s)
+        (*out)->rest = !gzdirect(source.file) && gzip_has_rest(path);
     gzclose(source.file);
     return s;
 }

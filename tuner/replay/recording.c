@@ -80,6 +80,8 @@ void recording_notes(const struct recording *r, struct strbuf *b)
 {
     if (r->cut)
         sb_add(b, "the cache ends without its closing braces: the entries before that are read\n");
+    if (r->rest)
+        sb_add(b, "something that is not compressed stands behind the compressed data: it is not read\n");
     if (r->duplicates)
         sb_addf(b, "%llu configurations are there more than once: the last entry counts\n",
                 (unsigned long long)r->duplicates);

@@ -54,6 +54,7 @@ struct recording {
     uint64_t not_times;         /* successes whose time is no positive number: outcome unstable */
     uint64_t not_costs;         /* costs that are negative or no number: counted as 0 */
     bool cut;                   /* a cache that ends without its closing braces: Kernel Tuner was ended */
+    bool rest;                  /* a compressed file in which more stands behind the compressed data */
     char **texts;               /* the reasons */
     int ntexts;
 };

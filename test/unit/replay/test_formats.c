@@ -222,6 +222,8 @@ static void units_of_t4(void **state)
 
 static void t4_refused(void **state)
 {
+#define MIXED(value)                                                                                                   \
+    "{\"configuration\": {\"p\": " value "}, \"times\": {\"runtimes\": [1]}, \"invalidity\": \"correct\"}"
 #define RIGHT ITEM("9", TIMES, "\"invalidity\": \"correct\"")
     refused(T4("\"timeunit\": \"fortnights\"", RIGHT), LATHE_IO, "metadata.timeunit is fortnights");
     refused(T4("", RIGHT ", " ITEM("9", TIMES, "\"invalidity\": \"odd\"")), LATHE_IO, "results[1].invalidity is odd");
@@ -230,6 +232,14 @@ static void t4_refused(void **state)
             "results[1] lacks the parameter q");
     refused(T4("", RIGHT ", {\"configuration\": {\"p\": 1, \"q\": true, \"z\": 1}, \"invalidity\": \"correct\"}"),
             LATHE_IO, "results[1] has a parameter z, which the first result lacks");
+    /* among floats a whole number that none is could be the same as another */
+    refused(T4("", MIXED("9007199254740993") ", " MIXED("2.5")), LATHE_IO,
+            "r.json: the value 9007199254740993 of p is among floats, of which none is that number");
+    refused(T4("", MIXED("0.5") ", " MIXED("9007199254740992") ", " MIXED("9223372036854775807")), LATHE_IO,
+            "r.json: the value 9223372036854775807 of p is among floats");
+    struct recording *large = from_text(T4("", MIXED("0.5") ", " MIXED("-9007199254740992")));
+    assert_int_equal(large->nconfigs, 2);
+    recording_free(large);
     refused(T4("", RIGHT ", {\"invalidity\": \"correct\"}"), LATHE_IO, "results[1] has no configuration");
     refused(T4("", ""), LATHE_NOTHING, "empty");
     refused(T4("",
@@ -376,6 +386,43 @@ static void files(void **state)
     assert_non_null(strstr(e.text, "is a directory"));
 }
 
+/* gzip's own program says it too; zlib does not. */
+static void what_stands_behind_compressed_data(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        bool told;
+    } cases[] = {{"", 0, false},     {"\0\0\0", 3, false}, {"junk", 4, true}, {"\0\0x", 3, true},
+                 {"\x1f", 1, true}, {"\n", 1, true}};
+    const char *text = HEAD ONE ",\n" TWO "}\n}\n";
+    char *path = mem_printf("/tmp/lathe-rest-%d", (int)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int members = 1; members <= 2; members++) {
+            size_t half = members == 2 ? strlen(text) / 2 : 0;
+            gzFile f = gzopen(path, "wb");
+            assert_int_equal(gzwrite(f, text, (unsigned)(half ? half : strlen(text))), half ? half : strlen(text));
+            assert_int_equal(gzclose(f), Z_OK);
+            if (half) {
+                f = gzopen(path, "ab");
+                assert_int_equal(gzwrite(f, text + half, (unsigned)(strlen(text) - half)), strlen(text) - half);
+                assert_int_equal(gzclose(f), Z_OK);
+            }
+            FILE *file = fopen(path, "ab");
+            assert_int_equal(fwrite(cases[i].bytes, 1, cases[i].n, file), cases[i].n);
+            assert_int_equal(fclose(file), 0);
+            struct recording *r = opened(path);
+            struct strbuf notes = {0};
+            assert_int_equal(r->nconfigs, 2);
+            recording_notes(r, &notes);
+            assert_int_equal(strstr(sb_str(&notes), "stands behind the compressed data") != NULL, cases[i].told);
+            sb_free(&notes);
+            recording_free(r);
+        }
+    unlink(path);
+    mem_free(path);
+}
+
 /* What is written is read back the same, but for the outcomes that T4 does not tell apart. */
 static void written_as_t4(void **state)
 {
@@ -444,6 +491,7 @@ int main(void)
         cmocka_unit_test(limits),
         cmocka_unit_test(written_as_t4),
         cmocka_unit_test(files),
+        cmocka_unit_test(what_stands_behind_compressed_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
