@@ -217,6 +217,33 @@ LUA
     fails 2 "has no launcher" lathe export --db "$BATS_FILE_TMPDIR/export.db" --problem linear --format json --name gemm
 }
 
+@test "a problem whose launcher is called as something of the generated code" {
+    cp "$TREE/test/specs/faults_reference.cu" k.cu
+    for name in device function variant epilogue error f16; do
+        cat >$name.lua <<EOF
+local function steps()
+  return { launch { "scale_reference", grid = "ceil_div(n, 64)", block = 64, args = { "x", "y", "n" } } }
+end
+return problem {
+  name = "$name", dims = { { "n", 100 } }, tensors = { { "x", "f32", { "n" } }, { "y", "f32", { "n" }, output = true } },
+  reference = kernel { source = "k.cu", steps = steps() }, tolerance = { atol = 0, rtol = 1e-6 },
+  kernels = { { "k", source = "k.cu", workspace = { { "w", "f32", { "n" } } }, steps = steps() } },
+}
+EOF
+        lathe tune $name.lua --device host --db $name.db -q
+    done
+    fails 2 "the launcher would be called lathe_f16, as a type of the exported code is" lathe export --db f16.db
+    lathe export --db f16.db --name half_f16 -o w.cu
+    fails 2 "'lathe' is what the exported code's own names begin with" \
+        lathe export --db error.db --format c --name lathe -o ./
+    for name in device function variant epilogue; do
+        lathe export --db $name.db --format c -o ./ || continue     # no NVRTC
+        ${CC:-cc} -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"${CUDA_HOME:-/usr/local/cuda}/include" lathe_$name.c
+    done
+    lathe export --db error.db -o w.cu
+    builds w.cu -DLATHE_SELFTEST
+}
+
 # What the headers have on this machine beyond what is refused would be seen here: `used` declares each identifier in
 # their text that export takes as a function of C's linkage.
 @test "--name: what is not refused is one that compilers take" {

@@ -212,8 +212,8 @@ static void print_runtime_head(struct exporter *x)
 static void print_driver_head(struct exporter *x)
 {
     sb_addf(x->out,
-            "\n// Without lathe_go: only whether it would run.\nstatic CUresult %s(const struct lathe_device *lathe, "
-            "const struct lathe_function *lathe_function, bool lathe_go,\n    ",
+            "\n// Without lathe_go: only whether it would run.\nstatic CUresult %s(const struct LatheDevice *lathe, "
+            "const struct LatheFunction *lathe_function, bool lathe_go,\n    ",
             x->function);
     export_launcher_params(x);
     sb_add(x->out, ")\n{\n    const long long *const lathe_limit = lathe->limit;\n    (void)lathe_function;\n");

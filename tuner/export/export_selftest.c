@@ -86,10 +86,11 @@ static status print_tensors(struct exporter *x, struct err *e)
     return LATHE_OK;
 }
 
-static void print_call(struct exporter *x, const char *prefix, const char *function)
+/* By its whole name: one of the test's variables may be called as the launcher is. */
+static void print_call(struct exporter *x, const char *function)
 {
     const struct problem *p = x->p;
-    sb_addf(x->out, "%s%s(", prefix, function);
+    sb_addf(x->out, "::%s::%s(", x->space, function);
     for (int i = 0; i < p->ntensors; i++) sb_addf(x->out, "%s, ", p->tensors[i].name);
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "%s%s", i ? ", " : "", p->dims[i].name);
     for (int i = 0; i < p->nscalars; i++) sb_addf(x->out, ", %s", p->scalars[i].name);
@@ -98,7 +99,7 @@ static void print_call(struct exporter *x, const char *prefix, const char *funct
 
 static void print_workspace(struct exporter *x, const char *function)
 {
-    sb_addf(x->out, "    workspace_bytes = %s_workspace(", function);
+    sb_addf(x->out, "    workspace_bytes = ::%s::%s_workspace(", x->space, function);
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s%s", i ? ", " : "", x->p->dims[i].name);
     sb_add(x->out, ");\n    LATHE_OK(cudaMalloc(&workspace, workspace_bytes + 256));\n"
                    "    LATHE_OK(cudaMemset(workspace, 0xff, workspace_bytes + 256));\n");
@@ -147,7 +148,7 @@ static status print_reference(struct exporter *x, struct err *e)
     char *qualified = mem_printf("LatheReference::%s", function);
     print_workspace(x, qualified);
     sb_add(x->out, "    LATHE_OK(");
-    print_call(x, "LatheReference::", function);
+    print_call(x, qualified);
     sb_add(x->out, ");\n    LATHE_OK(cudaDeviceSynchronize());\n    LATHE_OK(cudaFree(workspace));\n");
     for (int i = 0; i < p->ntensors; i++) {
         const struct tensor *t = &p->tensors[i];
@@ -181,7 +182,7 @@ static status print_check_function(struct exporter *x, struct err *e)
                    "    for (int lathe_call = 0; lathe_call < 2 && !lathe_refused; lathe_call++) {\n");
     print_poison(x);
     sb_add(x->out, "        cudaError_t lathe_error = ");
-    print_call(x, "", x->function);
+    print_call(x, x->function);
     sb_add(x->out, ";\n        if (lathe_error == cudaErrorInvalidValue) {\n            lathe_refused = 1;\n"
                    "            cudaGetLastError();\n            break;\n        }\n        LATHE_OK(lathe_error);\n   "
                    "     LATHE_OK(cudaDeviceSynchronize());\n");

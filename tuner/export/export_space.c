@@ -128,6 +128,7 @@ static const char *used_as(const struct exporter *x, const char *name)
     if (!use && as_cuda) use = "reserved (a name may not begin as CUDA's do)";
     for (size_t i = 0; i < sizeof derived / sizeof *derived && !use && x->say->driver; i++)
         if (!strcmp(name, derived[i])) use = "what functions of C's library begin with (NAME_open)";
+    if (!strcmp(name, "lathe") && x->say->driver) use = "what the exported code's own names begin with (lathe_open)";
     struct strbuf code = {0};
     struct err ignored;
     for (int i = 0; i < x->k->scope.count && !use; i++)
@@ -142,6 +143,19 @@ static const char *used_as(const struct exporter *x, const char *name)
         use = "a name of the exported code";
     sb_free(&code);
     return use;
+}
+
+/* Whether the problem's name makes that of a type (types.cuh): lathe_f16. */
+static bool is_type(const struct exporter *x, const char *name)
+{
+    struct strbuf code = {0};
+    struct err ignored;
+    char *type = mem_printf("struct %s {", name);
+    source_epilogue(x->p, &code, &ignored);
+    bool found = !x->say->driver && strstr(sb_str(&code), type);
+    mem_free(type);
+    sb_free(&code);
+    return found;
 }
 
 status export_check_name(const struct export_input *in, bool driver, struct err *e)
@@ -167,6 +181,10 @@ status export_name(struct exporter *x, struct err *e)
             name, LONGEST);
     const char *use = s || !name ? NULL : used_as(x, name);
     if (use) s = err_set(e, LATHE_USAGE, "--name: '%s' is %s\ngive the launcher another name", name, use);
+    if (!name && is_type(x, plain))
+        s = err_set(e, LATHE_USAGE,
+                    "the launcher would be called %s, as a type of the exported code is\ngive it a name with --name",
+                    plain);
     x->function = name ? mem_strdup(name) : plain;
     x->space = mem_printf("%s_code", x->function);
     if (name) mem_free(plain);

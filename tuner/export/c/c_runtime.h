@@ -1,12 +1,12 @@
 /* What every launcher of lathe's has: the device that it runs on, what of the tuned configurations it can run there,
  * and which of them serves a size. Nothing changes after lathe_open. */
 
-struct lathe_function {
+struct LatheFunction {
     CUfunction handle;
     long long threads, shared;          /* the most that a block may have; shared: dynamic, bytes */
 };
 
-struct lathe_variant {                  /* one configuration */
+struct LatheVariant {                  /* one configuration */
     const char *text;
     const char *device;                 /* tuned on a device of this name ... */
     int sm;                             /* ... of this compute capability, 90; 0: on no GPU */
@@ -18,20 +18,20 @@ struct lathe_variant {                  /* one configuration */
     int64_t size[LATHE_DIMS];
 };
 
-struct lathe_device {
+struct LatheDevice {
     long long limit[LATHE_LIMITS];
     long long window, persisting;       /* bytes: the largest access policy window, the largest set-aside of the L2 */
     int rank[LATHE_VARIANTS];           /* 0: cannot run here; the smaller, the better */
     CUmodule module[LATHE_IMAGES];
-    struct lathe_function function[LATHE_FUNCTIONS];
+    struct LatheFunction function[LATHE_FUNCTIONS];
 };
 
-static const struct lathe_variant lathe_variants[LATHE_VARIANTS];
+static const struct LatheVariant lathe_variants[LATHE_VARIANTS];
 static const unsigned char *const lathe_images[LATHE_IMAGES];
 static const char *const lathe_names[LATHE_FUNCTIONS];
 static const int lathe_asked[LATHE_LIMITS];
 
-static CUresult lathe_ask(struct lathe_device *lathe, CUdevice device)
+static CUresult lathe_ask(struct LatheDevice *lathe, CUdevice device)
 {
     CUresult error = CUDA_SUCCESS;
     int value = 0, minor = 0;
@@ -54,9 +54,9 @@ static CUresult lathe_ask(struct lathe_device *lathe, CUdevice device)
     return error;
 }
 
-static CUresult lathe_find(struct lathe_device *lathe, CUmodule module, int function)
+static CUresult lathe_find(struct LatheDevice *lathe, CUmodule module, int function)
 {
-    struct lathe_function *f = &lathe->function[function];
+    struct LatheFunction *f = &lathe->function[function];
     int threads = 0, still = 0, shared = 0;
     CUresult error = cuModuleGetFunction(&f->handle, module, lathe_names[function]);
     if (error == CUDA_SUCCESS) error = cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f->handle);
@@ -74,7 +74,7 @@ static CUresult lathe_find(struct lathe_device *lathe, CUmodule module, int func
 }
 
 /* Loads an image. *module is 0 where the driver does not take it: another may serve. */
-static CUresult lathe_module(struct lathe_device *lathe, int image, CUmodule *module)
+static CUresult lathe_module(struct LatheDevice *lathe, int image, CUmodule *module)
 {
     CUresult error = CUDA_SUCCESS;
     if (!lathe->module[image]) error = cuModuleLoadData(&lathe->module[image], lathe_images[image]);
@@ -92,9 +92,9 @@ static CUresult lathe_module(struct lathe_device *lathe, int image, CUmodule *mo
 
 /* Loads a variant where the device can run it: the cubin, or where it is not for this device, or its driver does not
  * take it, the PTX. */
-static CUresult lathe_load(struct lathe_device *lathe, int variant, const char *name)
+static CUresult lathe_load(struct LatheDevice *lathe, int variant, const char *name)
 {
-    const struct lathe_variant *v = &lathe_variants[variant];
+    const struct LatheVariant *v = &lathe_variants[variant];
     const int sm = (int)lathe->limit[LATHE_sm];
     CUmodule module = 0;
     CUresult error = CUDA_SUCCESS;
@@ -108,14 +108,14 @@ static CUresult lathe_load(struct lathe_device *lathe, int variant, const char *
     return error;
 }
 
-static void lathe_close(struct lathe_device *lathe)
+static void lathe_close(struct LatheDevice *lathe)
 {
     for (int i = 0; i < LATHE_IMAGES; i++)
         if (lathe->module[i]) (void)cuModuleUnload(lathe->module[i]);
 }
 
 /* CUDA_ERROR_NOT_SUPPORTED: nothing here can run on the device. If it fails there is nothing to close. */
-static CUresult lathe_open(struct lathe_device *lathe)
+static CUresult lathe_open(struct LatheDevice *lathe)
 {
     CUdevice device = 0;
     char name[256] = "";

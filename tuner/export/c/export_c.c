@@ -4,7 +4,8 @@
  *
  * Invariants of the printed code: a configuration runs only where its own launcher, asked first, says that it would;
  * the size of the workspace and the launch choose by the same function; after NAME_open nothing changes, so any number
- * of threads may launch. Names of the generator begin with lathe_ or with the export's name. */
+ * of threads may launch. Names of the generator begin with lathe_ or with the export's name; of types, which may
+ * be called lathe_ and the problem's name, with Lathe. */
 #include "base/mem.h"
 #include "export/c/export_c.h"
 #include <string.h>
@@ -110,7 +111,7 @@ static bool persists(const struct exporter *x)
 static void print_variants(struct c_export *c)
 {
     int first = 0;
-    sb_add(c->out, "\nstatic const struct lathe_variant lathe_variants[LATHE_VARIANTS] = {\n");
+    sb_add(c->out, "\nstatic const struct LatheVariant lathe_variants[LATHE_VARIANTS] = {\n");
     for (int i = 0; i < c->n; i++) {
         const struct export_variant *v = &c->v[i];
         const struct exporter *x = &c->x[i];
@@ -190,7 +191,7 @@ static status print_source(struct c_export *c, const char *header, struct err *e
     sb_add(file, "\n#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wunused-function\" // not every formula is "
                  "here\n#endif\n");
     sb_add(file, expr_c_helpers());
-    sb_add(file, "\n// As kernels take it.\nstruct lathe_epilogue {\n");
+    sb_add(file, "\n// As kernels take it.\nstruct LatheEpilogue {\n");
     export_epilogue_members(c->x);
     sb_add(file, "};\n");
     for (int i = 0; i < c->n && !s; i++) {

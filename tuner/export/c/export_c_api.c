@@ -23,7 +23,7 @@ static void print_choose(struct c_export *c)
     struct exporter *x = c->x;
     const struct problem *p = x->p;
     sb_add(c->out, "\n// The variant that serves a size; -1: none does.\nstatic int lathe_choose(const struct "
-                   "lathe_device *lathe, ");
+                   "LatheDevice *lathe, ");
     print_size_params(x);
     sb_add(c->out, ")\n{\n    const int64_t lathe_size[LATHE_DIMS] = {");
     for (int d = 0; d < p->ndims; d++) sb_addf(c->out, "%s%s", d ? ", " : "", p->dims[d].name);
@@ -54,7 +54,7 @@ static void print_open(struct c_export *c)
     const char *name = c->name;
     sb_addf(
         c->out,
-        "\nstruct %s {\n    struct lathe_device device;\n};\n\n"
+        "\nstruct %s {\n    struct LatheDevice device;\n};\n\n"
         "CUresult %s_open(struct %s **out)\n{\n    struct %s *made = calloc(1, sizeof *made);\n"
         "    CUresult error = made ? lathe_open(&made->device) : CUDA_ERROR_OUT_OF_MEMORY;\n"
         "    if (error != CUDA_SUCCESS) {\n        free(made);\n        made = 0;\n    }\n"
@@ -109,8 +109,8 @@ static void print_api(struct c_export *c)
 
 static void print_calls(struct c_export *c)
 {
-    sb_add(c->out, "\nstatic const struct {\n    CUresult (*run)(const struct lathe_device *lathe, const struct "
-                   "lathe_function *lathe_function, bool lathe_go,\n        ");
+    sb_add(c->out, "\nstatic const struct {\n    CUresult (*run)(const struct LatheDevice *lathe, const struct "
+                   "LatheFunction *lathe_function, bool lathe_go,\n        ");
     export_launcher_params(c->x);
     sb_add(c->out, ");\n    size_t (*workspace)(const long long *lathe_limit, ");
     export_dim_params(c->x);

@@ -13,7 +13,7 @@ const struct export_dialect export_driver = {.driver = true,
 static const char FITS[] =
     "\n"
     "// Whether this device takes a launch of this extent. cluster: 0, or its three.\n"
-    "static bool lathe_fits(const struct lathe_function *f, const long long *grid, const long long *block, long long "
+    "static bool lathe_fits(const struct LatheFunction *f, const long long *grid, const long long *block, long long "
     "shared,\n"
     "                       const long long *cluster)\n"
     "{\n"
@@ -30,7 +30,7 @@ static const char FITS[] =
 static const char LAUNCH[] =
     "\n"
     "// One launch that fits.\n"
-    "static CUresult lathe_launch(const struct lathe_function *f, const long long *grid, const long long *block, long "
+    "static CUresult lathe_launch(const struct LatheFunction *f, const long long *grid, const long long *block, long "
     "long shared,\n"
     "                             CUlaunchAttribute *attribute, unsigned attributes, CUstream stream, void **args)\n"
     "{\n"
@@ -76,7 +76,7 @@ static const char WINDOW[] =
     "\n"
     "// What the L2 keeps of a buffer during a launch, cut to what the device takes; gives how many attributes that "
     "is, 0 or 1.\n"
-    "static unsigned lathe_window(const struct lathe_device *lathe, CUlaunchAttribute *out, CUdeviceptr at, size_t "
+    "static unsigned lathe_window(const struct LatheDevice *lathe, CUlaunchAttribute *out, CUdeviceptr at, size_t "
     "bytes,\n"
     "                             double ratio, CUaccessProperty hit, CUaccessProperty miss)\n"
     "{\n"

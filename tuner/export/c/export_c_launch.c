@@ -73,7 +73,7 @@ static status print_variable(struct exporter *x, const struct arg *a, int at, st
         export_buffer(x, a->tensor);
         break;
     case ARG_EPILOGUE:
-        sb_addf(x->out, "        struct lathe_epilogue lathe_arg_%d = ", at);
+        sb_addf(x->out, "        struct LatheEpilogue lathe_arg_%d = ", at);
         export_epilogue_value(x);
         break;
     case ARG_TENSOR_MAP: return LATHE_OK;       /* there already */
