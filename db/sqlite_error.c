@@ -85,6 +85,16 @@ static status fail_read_only(const struct sql *c, int extended, const char *doin
                    doing);
 }
 
+/* What SQLite finds wrong with a value, not with lathe's statement. */
+static bool about_values(const char *said)
+{
+    static const char *const known[] = {"malformed JSON", "integer overflow"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(said, known[i]))
+            return true;
+    return false;
+}
+
 status sql_fail(const struct sql *c, const char *doing, struct err *e)
 {
     int extended = sqlite3_extended_errcode(c->db), primary = extended & 0xff;
@@ -119,6 +129,8 @@ status sql_fail(const struct sql *c, const char *doing, struct err *e)
     case SQLITE_NOMEM: return err_set(e, LATHE_NOMEM, "%s: out of memory (%s)", path, doing);
     case SQLITE_INTERRUPT: return err_set(e, LATHE_INTERRUPTED, "%s: interrupted (%s)", path, doing);
     default:
+        if (primary == SQLITE_ERROR && about_values(said))
+            return sql_damaged(path, said, doing, e);
         return err_set(e, LATHE_INTERNAL, "%s: %s: %s (SQLite code %d); this is a bug in lathe", path, doing, said,
                        extended);
     }

@@ -85,7 +85,7 @@ struct stored_trial {
     int attempts;                       /* how often it was begun on the device */
     bool refused;                       /* ok, but the final's verification refused it */
 };
-/* By its number; *found false: there is none, and nothing to free. */
+/* By its number; *found false: there is none, and nothing to free. LATHE_STORE: its outcome is none that is known. */
 status store_trial_find(struct store *s, int64_t campaign, int64_t number, struct stored_trial *out, bool *found,
                         struct err *e);
 /* One that is in flight, or was skipped, is in flight once more. */

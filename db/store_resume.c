@@ -92,10 +92,14 @@ static double real_column(sqlite3_stmt *st, int i)
     return sqlite3_column_type(st, i) == SQLITE_NULL ? NAN : sqlite3_column_double(st, i);
 }
 
-static void read_trial(sqlite3_stmt *st, struct stored_trial *out)
+static status read_trial(const struct store *s, sqlite3_stmt *st, struct stored_trial *out, struct err *e)
 {
+    const char *outcome = text_column(st, 3);
+    if (outcome_parse(outcome) < 0 && strcmp(outcome, "in_flight"))
+        return err_set(e, LATHE_STORE, "%s: a trial ended as '%.60s', which this lathe does not know", s->sql.path,
+                       outcome);
     *out = (struct stored_trial){.id = sqlite3_column_int64(st, 0),
-                                 .outcome = outcome_parse(text_column(st, 3)),
+                                 .outcome = outcome_parse(outcome),
                                  .time_ms = real_column(st, 4),
                                  .seconds = real_column(st, 5),
                                  .attempts = sqlite3_column_int(st, 6),
@@ -103,6 +107,7 @@ static void read_trial(sqlite3_stmt *st, struct stored_trial *out)
                                  .energy_mj = real_column(st, 8)};
     snprintf(out->kernel, sizeof out->kernel, "%s", text_column(st, 1));
     sb_add(&out->configuration, text_column(st, 2));
+    return LATHE_OK;
 }
 
 status store_trial_find(struct store *s, int64_t campaign, int64_t number, struct stored_trial *out, bool *found,
@@ -117,7 +122,9 @@ status store_trial_find(struct store *s, int64_t campaign, int64_t number, struc
     if (!code)
         code = sql_step(&s->sql, st, "looking for a trial", found, e);
     if (*found)
-        read_trial(st, out);
+        code = read_trial(s, st, out, e);
+    if (code)
+        *found = false;
     sqlite3_reset(st);
     return code;
 }
