@@ -1,6 +1,8 @@
 /* expr_print_ops.c: operators and functions of an expression as C or CUDA C++ source. */
 #include "expr/expr_print_c.h"
 
+#include <string.h>
+
 static const char *float_type(const struct c_printer *p)
 {
     return c_single(p) ? "float" : "double";
@@ -44,7 +46,9 @@ static bool takes_floats(const struct c_printer *p, const struct expr_node *n)
 static status print_guarded(struct c_printer *p, int node, const char *guard, bool as_float, enum c_level at_least)
 {
     struct value v = p->facts[node].value;
-    bool known = (v.type == VALUE_INT && v.i > 0) || (v.type == VALUE_FLOAT && v.f != 0);
+    bool power = guard && strcmp(guard, "lathe_power_of_2") == 0;
+    bool known = (v.type == VALUE_INT && v.i > 0 && !(power && (v.i & (v.i - 1)))) ||
+                 (v.type == VALUE_FLOAT && v.f != 0);
     if (!guard || !p->how->undefined || known)
         return print_argument(p, node, as_float, at_least);
     sb_addf(p->b, "%s(", guard);
