@@ -28,10 +28,13 @@ JOIN campaign c ON c.id = t.campaign_id
 JOIN problem p ON p.id = c.problem_id
 JOIN device d ON d.id = c.device_id;
 
--- One that was in a final, and in no way refused, is among the leaders.
+-- One that was in a final, and in no way refused, is among the leaders. What the machine may have done at that moment
+-- (other programs had its memory, or its time) says nothing of a configuration.
 INSERT INTO refusal (trial_id, configuration)
 SELECT r.id, r.configuration FROM trial r
-WHERE r.role = 'candidate' AND r.id IN (SELECT trial_id FROM verification WHERE phase = 'final' AND passed = 0)
+WHERE r.role = 'candidate'
+  AND r.id IN (SELECT trial_id FROM verification WHERE phase = 'final' AND passed = 0 AND detail NOT GLOB 'unstable: *'
+               AND detail NOT GLOB 'launch: *' AND detail NOT GLOB 'resources: *')
   AND NOT EXISTS (SELECT 1 FROM trial l INDEXED BY trial_leader
                   WHERE l.score_ms IS NOT NULL AND l.behind IS NULL AND l.final_rank IS NOT NULL
                     AND l.campaign_id > r.campaign_id AND l.configuration = r.configuration

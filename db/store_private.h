@@ -72,7 +72,10 @@
                       "AND score_ms IS NOT NULL) WHERE place <= ?2)")                                                  \
     /* those of store_refusals.c */                                                                                    \
     X(refusal_add, "INSERT OR IGNORE INTO refusal (trial_id, configuration) "                                          \
-                   "SELECT id, configuration FROM trial WHERE id = ?1 AND role = 'candidate'")                         \
+                   "SELECT t.id, t.configuration FROM trial t WHERE t.id = ?1 AND t.role = 'candidate' AND EXISTS "    \
+                   "(SELECT 1 FROM verification v WHERE v.trial_id = t.id AND v.phase = 'final' AND v.passed = 0 "     \
+                   "AND v.detail NOT GLOB 'unstable: *' AND v.detail NOT GLOB 'launch: *' "                            \
+                   "AND v.detail NOT GLOB 'resources: *')")                                                            \
     X(refusal_find, "SELECT f.trial_id FROM refusal f CROSS JOIN trial WHERE trial.id = ?1 "                           \
                     "AND f.configuration = trial.configuration AND " SAME_AS_REFUSED                                   \
                     " ORDER BY f.trial_id DESC LIMIT 1")                                                               \

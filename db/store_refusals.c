@@ -3,6 +3,7 @@
  * Table refusal has the candidates that a final refused. A trial is refused by one of them (trial.refused_by) if it ran
  * the same: the view trial_identity says what that is. It is then ok and has no score, as if the final of its own
  * campaign had refused it. Invariant: so it is for all trials that ended, whichever was first, and whoever wrote them.
+ * A refusal for what the machine may have done at that moment (unstable, launch, resources) is of that campaign alone.
  * The newest final that one of them was in decides: where it let it stand, the earlier refusals are gone. */
 #include "db/store_private.h"
 

@@ -204,6 +204,40 @@ static void test_the_newest_final_decides(void **state)
     assert_best(path, &(struct query_filter){.campaign = campaign, .top = 3}, "6");
 }
 
+/* What the machine may have done at that moment refuses it in its own campaign only: in an older file, too. */
+static void test_what_says_nothing_of_the_configuration(void **state)
+{
+    static const struct {
+        const char *detail;
+        bool everywhere;
+    } cases[] = {{"y[0] got 1, wanted 2", true},          {"wrong: with warps that pause at random", true},
+                 {"crash: illegal address", true},        {"timeout: no result within 60 s", true},
+                 {"inaccurate: error 3.1e-04", true},     {"unstable: the times vary", false},
+                 {"launch: out of memory", false},        {"resources: too much memory", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *name = mem_printf("detail%zu.db", i), *older = mem_printf("older%zu.db", i);
+        const char *path = in_folder(name), *wanted = cases[i].everywhere ? "2 4 6" : "1 2 4 5 6";
+        struct store *s = NULL;
+        int64_t id;
+        struct verification v = {.reference = "fp64"};
+        snprintf(v.detail, sizeof v.detail, "%s", cases[i].detail);
+        assert_ok(store_open(path, 1, &s, e));
+        run_at(s, &(struct place){0}, &id);
+        run_at(s, &(struct place){0}, &id);
+        assert_ok(store_verification(s, id, &v, e));
+        run_at(s, &(struct place){0}, &id);
+        store_close(s);
+        assert_answer(path, SCORED, wanted);
+        path = as_version(5, path, older);
+        meddle(path, "UPDATE trial SET score_ms = time_ms WHERE id IN (1, 5)");
+        assert_ok(store_open(path, 1, &s, e));
+        store_close(s);
+        assert_answer(path, SCORED, wanted);
+        mem_free(name);
+        mem_free(older);
+    }
+}
+
 /* As version 5 left it: there a later trial has its score. */
 static void test_from_the_fifth_version(void **state)
 {
@@ -239,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_later_and_earlier),
         cmocka_unit_test(test_what_is_the_same),
         cmocka_unit_test(test_the_newest_final_decides),
+        cmocka_unit_test(test_what_says_nothing_of_the_configuration),
         cmocka_unit_test(test_from_the_fifth_version),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
