@@ -138,6 +138,13 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     [[ "$errors" == 'wrote y\x1b[31m.csv: '* ]]
 }
 
+@test "a C++ compiler that is none" {
+    printf '#!/bin/sh\necho version 1\n' >nothing
+    chmod +x nothing
+    fails 5 "nothing ended without an error, but wrote nothing: is it a C++ compiler?" \
+        env CXX="$PWD/nothing" LATHE_CACHE="$PWD/cache" "$LATHE_BIN" tune tiny $RUN --db none.db -q
+}
+
 @test "a device that there is not" {
     fails 2 "no device 'gpu'" lathe tune tiny --device gpu
     split lathe doctor --json

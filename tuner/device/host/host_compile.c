@@ -295,6 +295,9 @@ static status run_step(struct job *j, struct command *c, const char *output, con
         j->refused = true;
         j->died = compiler_died(result, sb_str(&j->log));
         if (!j->log.len) sb_addf(&j->log, "%s ended with code %d and said nothing\n", c->argv[0], result);
+    } else if (!s && !file_exists(output)) {
+        s = err_set(e, LATHE_COMPILER, "%s ended without an error, but wrote nothing: is it a C++ compiler? set CXX to "
+                    "one", c->argv[0]);
     }
     command_free(c);
     return s;
