@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include <string.h>
 
-/* NOTE: export/torch/torch_runtime.py and what export_torch*.c print use no other names that do not begin with lathe. */
+/* NOTE: torch_runtime.py and what export_torch*.c print (export/torch) use no other names that do not begin with
+ * lathe. */
 bool torch_model_reserved(const char *name)
 {
     static const char *const words[] = {
@@ -20,8 +21,9 @@ bool torch_model_reserved(const char *name)
         "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
         "register_full_backward_pre_hook", "register_load_state_dict_post_hook",
         "register_load_state_dict_pre_hook", "register_module", "register_parameter",
-        "register_state_dict_post_hook", "register_state_dict_pre_hook", "requires_grad", "set_extra_state",
-        "set_submodule", "share_memory", "state_dict", "to", "to_empty", "train", "type", "xpu", "zero_grad", NULL};
+        "register_state_dict_post_hook", "register_state_dict_pre_hook", "requires_grad", "requires_grad_",
+        "set_extra_state", "set_submodule", "share_memory", "state_dict", "to", "to_empty", "train", "type", "xpu",
+        "zero_grad", NULL};
     for (int i = 0; words[i]; i++)
         if (strcmp(name, words[i]) == 0)
             return true;

@@ -78,6 +78,8 @@ static void refusals(void **state)
         {"torch/init/0", "{\"#\": [\"bias\", \"K\"], \"shape\": \"b\"}",
          "torch.init[1]: expected what 'bias' is, once"},
         {"torch/init/0", "[\"lambda\", \"K\"]", "torch.init[1]: 'lambda' cannot be an argument's name"},
+        {"torch/init/0", "[\"requires_grad_\", \"K\"]",
+         "torch.init[1]: 'requires_grad_' cannot be an argument's name"},
         {"torch/init/1", "[\"in_features\", \"N\"]", "torch.init[2]: there is another 'in_features'"},
         {"torch/init/1", "[\"out_features\", \"K\"]", "torch.init[2]: 'out_features' is the same as 'in_features'"},
         {"torch/init/0", "{\"#\": [\"in_features\", \"K\"], \"default\": 4}",
