@@ -1,4 +1,4 @@
-/* query_refused.c: what `best` would list, had not the final of another campaign refused its like (store_refusals.c). */
+/* query_refused.c: what `best` would list, had not the final of another campaign refused the same. */
 #include "db/query_private.h"
 
 static status list_trials(struct rows *r, json_t *list, struct err *e)

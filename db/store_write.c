@@ -1,9 +1,9 @@
 /* store_write.c: trials, measurements, verifications, the final.
  *
  * Invariants: (1) a trial is in flight, then ends once; (2) trial.score_ms is what `best` ranks by, NULL for what may
- * not win (not ok, a baseline, not eligible, refused by a final's verification: store_refusals.c). It is the trial's time; for those
- * of a final, the final's cold median; and no trial outside the final is placed before one of it: it gets the
- * next number above the last finalist's score where its time is below. */
+ * not win (not ok, a baseline, not eligible, refused by a final's verification: store_refusals.c). It is the trial's
+ * time; for those of a final, the final's cold median; and no trial outside the final is placed before one of it: it
+ * gets the next number above the last finalist's score where its time is below. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"

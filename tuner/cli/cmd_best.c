@@ -103,8 +103,8 @@ static status warn_of_firsts(struct query *q, const struct query_filter *f, cons
     return s;
 }
 
-/* The first of the list is not what `lathe export` takes where there are several problems, sizes or devices: their times
- * do not compare. */
+/* The first of the list is not what `lathe export` takes where there are several problems, sizes or devices: their
+ * times do not compare. */
 static status tell_export(struct query *q, const struct query_filter *f, struct err *e)
 {
     struct newest n;

@@ -1,5 +1,5 @@
-/* test_store_refusals.c: what a final refused wins in no campaign: earlier, later, in a file of an older version; what is
- * not the same is not touched; the newest final decides. */
+/* test_store_refusals.c: what a final refused wins in no campaign: earlier, later, in a file of an older version; what
+ * is not the same is not touched; the newest final decides. */
 #include "filled.h"
 #include "older.h"
 

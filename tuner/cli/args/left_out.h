@@ -4,8 +4,8 @@
 
 #include "db/query.h"
 
-/* Of what passes the filter at the problem, size, device, tolerance and inputs of `first`, the best that is left; of all
- * that passes it where there is none (NULL). One line, of the fastest. */
+/* Of what passes the filter at the problem, size, device, tolerance and inputs of `first`, the best that is left; of
+ * all that passes it where there is none (NULL). One line, of the fastest. */
 status left_out_tell(struct query *q, const struct query_filter *f, const json_t *first, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* newest.h: the problem, size and device that a command means where none is named: those of the newest campaign that has
- * a verified trial. */
+/* newest.h: the problem, size and device that a command means where none is named: those of the newest campaign that
+ * has a verified trial. */
 #ifndef LATHE_CLI_NEWEST_H
 #define LATHE_CLI_NEWEST_H
 
