@@ -88,6 +88,7 @@ struct campaign {
     int nentrants, nbaselines;
     struct strategy *strategy;
     struct bench_setup setup;
+    struct problem varied;      /* the problem with other scalars (model/scalars.h), where setup.scalars tells them */
     bool blind;                 /* an output is nearly constant: errors say nothing, and are not kept */
     int64_t id;
     json_t *earlier;            /* what earlier campaigns found, as the strategy was told */
@@ -122,6 +123,9 @@ static inline int campaign_most_leaders(const struct campaign_request *r)
 
 /* replay_campaign.c: a campaign whose request has a recording. */
 status campaign_replay(const struct campaign_request *r, struct campaign_summary *out, struct err *e);
+
+/* prepare.c. The plan of a configuration with other scalars, for its evaluation; nothing where there is none. */
+void campaign_vary(const struct campaign *c, const struct kernel *k, const struct value *slots, struct evaluation *v);
 
 /* events.c */
 void campaign_emit(struct campaign *c, struct campaign_event *ev);

@@ -71,6 +71,7 @@ status leader_open(struct campaign *c, struct leader *l, struct evaluation *out,
     status s = campaign_slots(c, l->kernel, l->choice, &slots, e);
     if (s) return s;
     s = plan_build(c->problem, l->kernel, slots, &out->plan, e);
+    if (!s) campaign_vary(c, l->kernel, slots, out);
     if (!s) s = open_image(c, l, slots, e);
     mem_free(slots);
     out->image = mem_strdup(l->image);

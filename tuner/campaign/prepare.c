@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "campaign/internal.h"
 #include "campaign/jobs.h"
+#include "model/scalars.h"
 #include "trial/reference.h"
 #include <string.h>
 
@@ -79,14 +80,32 @@ static status compile_reference(struct campaign *c, const struct kernel *k, char
     return s;
 }
 
+/* Candidates are verified with other scalars too, if the problem has some that may vary. */
+static void setup_varied(struct campaign *c)
+{
+    const struct problem *p = c->problem;
+    struct bench_setup *b = &c->setup;
+    struct strbuf text = {0};
+    struct err why;
+    if (!scalars_vary(p, &c->varied)) return;
+    if (reference_plans(&c->varied, &c->target, &b->varied, &why)) {
+        scalars_free(&c->varied);
+        return;
+    }
+    scalars_text(p, &c->varied, &text);
+    b->scalars = mem_strdup(sb_str(&text));
+    sb_free(&text);
+}
+
+void campaign_vary(const struct campaign *c, const struct kernel *k, const struct value *slots, struct evaluation *v)
+{
+    if (c->setup.scalars && k->checked) (void)scalars_plan(&c->varied, k, slots, &c->target, &v->plan, &v->varied);
+}
+
 static status setup_plans(const struct problem *p, const struct target *t, struct bench_setup *b, struct err *e)
 {
-    struct reference_plans plans;
-    status s = reference_plans(p, t, &plans, e);
+    status s = reference_plans(p, t, &b->plans, e);
     if (s) return s;
-    b->reference = plans.reference;
-    b->sgemm = plans.sgemm;
-    b->scale = plans.scale;
     const struct gemm *g = &p->reference.gemm;
     b->operands = p->reference.kind == REFERENCE_GEMM
                       ? (struct operands){g->a, g->b, p->reference.bias, g->trans_a, g->trans_b}
@@ -133,9 +152,11 @@ status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer
     if (!s) s = plan_tensors(p, &b->tensors, e);
     if (!s) s = setup_plans(p, &c->target, b, e);
     if (s) return s;
+    setup_varied(c);
     s = devices_prepare(c, b, splitmix64(c->request->seed ^ 0x1a7e), answer, e);
     if (s == LATHE_SPEC) err_prefix(e, "%s", p->name);
     if (s) return s;
+    if (*answer->unvaried) campaign_note(c, "nothing is verified with other scalars: %s", answer->unvaried);
     if (!strcmp(answer->reference, "sgemm"))
         campaign_note(c, "no room for an fp64 reference on this device: verified against the float32 GEMM");
     return LATHE_OK;

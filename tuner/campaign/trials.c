@@ -165,6 +165,7 @@ static status begin(struct run *run, const struct batch_item *item, struct err *
         t->state = TRIAL_HELD;
     else
         set_out(t);
+    if (t->state != TRIAL_ENDED) campaign_vary(c, k, t->slots, &t->evaluation);
     return LATHE_OK;
 done:
     trial_free(t);

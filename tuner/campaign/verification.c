@@ -209,12 +209,18 @@ static status verify_all(struct verifying *v, struct err *e)
     const struct verification_request *r = v->request;
     struct setup_answer measure;
     status s = bench_prepare(v->c, false, &measure, e);
+    for (int x = 0; x < v->n && !s; x++)
+        if (v->subjects[x].compiled.outcome == OUTCOME_ok)
+            campaign_vary(v->c, v->k, v->subjects[x].slots, &v->subjects[x].evaluation);
     for (int i = 0; i < r->ninputs && !s; i++) {
         uint64_t seed = splitmix64(r->seed ^ (0x1a7e + (uint64_t)r->inputs[i]));
         if (i) {
             executor_prepare(v->c->devices->executor, NULL, r->inputs[i], seed);
             s = executor_wait(v->c->devices->executor, NULL, NULL, e);
             measure = *executor_answer(v->c->devices->executor);
+            if (!s && *measure.unvaried)
+                campaign_note(v->c, "inputs %s: nothing is verified with other scalars: %s", inputs_name(r->inputs[i]),
+                              measure.unvaried);
         }
         if (s) err_prefix(e, "inputs %s", inputs_name(r->inputs[i]));
         for (int x = 0; x < v->n && !s; x++) s = verify_one(v, &v->subjects[x], r->inputs[i], false, &measure, e);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "campaign/internal.h"
+#include "model/scalars.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -89,4 +90,5 @@ void campaign_close_workers(struct campaign *c)
     compile_farm_close(c->farm);
     close_loop(c);
     bench_setup_free(&c->setup);
+    scalars_free(&c->varied);
 }

@@ -94,6 +94,24 @@ bool expr_uses(const struct expr *x, int slot)
     return false;
 }
 
+static bool node_uses(const struct expr *x, int node, int slot)
+{
+    const struct expr_node *n = &x->nodes[node];
+    bool uses = (n->form == FORM_NAME || n->form == FORM_ELEMENT) && n->slot == slot;
+    for (int a = n->first; a >= 0 && !uses; a = x->nodes[a].next)
+        uses = node_uses(x, a, slot);
+    return uses;
+}
+
+bool expr_indexes_by(const struct expr *x, int slot)
+{
+    for (int i = 0; x->bound && i < x->count; i++)
+        for (int a = x->nodes[i].first; x->nodes[i].form == FORM_ELEMENT && a >= 0; a = x->nodes[a].next)
+            if (node_uses(x, a, slot))
+                return true;
+    return false;
+}
+
 static bool continues_character(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;

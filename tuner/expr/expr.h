@@ -54,6 +54,7 @@ status expr_bind(struct expr *x, const struct scope *scope, struct err *e);
  * borrowed, or NULL. */
 char *expr_unknown(const struct expr *x, const struct scope *scope, const char **near);
 bool expr_uses(const struct expr *x, int slot);
+bool expr_indexes_by(const struct expr *x, int slot);                   /* an index of a tensor in it uses the slot */
 enum value_type expr_type(const struct expr *x);                        /* static type after binding */
 
 /* Evaluates over slots[] without allocating. Fails (LATHE_SPEC) on division by zero (of floats too), overflow, domain

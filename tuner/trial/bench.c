@@ -1,5 +1,5 @@
 /* bench.c: see bench.h. Invariants: inputs hold exactly what `seed` and `now->inputs` give, or seed is 0; `exact` of
- * either answers, and for scaled inputs `scale` and `sgemm`, belong to the seed. */
+ * all answers, and for scaled inputs `scale` and `sgemm`, belong to the seed. */
 #include "trial/bench_private.h"
 #include "base/mem.h"
 #include <math.h>
@@ -33,7 +33,7 @@ static status load_support(struct bench *b, struct err *e)
     return s;
 }
 
-static status alloc_answers(struct bench *b, struct answers *a, struct err *e)
+status bench_alloc_answers(struct bench *b, struct answers *a, struct err *e)
 {
     const struct plan *t = &b->setup.tensors;
     size_t n = (size_t)t->ntensors + 1;
@@ -41,6 +41,8 @@ static status alloc_answers(struct bench *b, struct answers *a, struct err *e)
     a->hash = mem_zalloc(n, sizeof *a->hash);
     a->same = mem_zalloc(n, sizeof *a->same);
     a->common = mem_zalloc(n, sizeof *a->common);
+    a->scale = mem_zalloc(n, sizeof *a->scale);
+    a->sgemm = mem_zalloc(n, sizeof *a->sgemm);
     a->sgemm_error = NAN;
     for (int i = 0; i < t->ntensors; i++) {
         const struct plan_buffer *p = bench_tensor(b, i);
@@ -51,13 +53,20 @@ static status alloc_answers(struct bench *b, struct answers *a, struct err *e)
     return LATHE_OK;
 }
 
-static void free_answers(struct bench *b, struct answers *a)
+void bench_free_answers(struct bench *b, struct answers *a)
 {
-    for (int i = 0; a->exact && i < b->setup.tensors.ntensors; i++) guarded_release(b->ops, b->dev, &a->exact[i]);
+    for (int i = 0; a->exact && i < b->setup.tensors.ntensors; i++) {
+        guarded_release(b->ops, b->dev, &a->exact[i]);
+        guarded_release(b->ops, b->dev, &a->scale[i]);
+        guarded_release(b->ops, b->dev, &a->sgemm[i]);
+    }
     mem_free(a->exact);
+    mem_free(a->scale);
+    mem_free(a->sgemm);
     mem_free(a->hash);
     mem_free(a->same);
     mem_free(a->common);
+    memset(a, 0, sizeof *a);
 }
 
 static status alloc_tensors(struct bench *b, struct err *e)
@@ -65,8 +74,6 @@ static status alloc_tensors(struct bench *b, struct err *e)
     const struct plan *t = &b->setup.tensors;
     size_t n = (size_t)t->ntensors + 1;
     b->tensors = mem_zalloc(n, sizeof *b->tensors);
-    b->scale = mem_zalloc(n, sizeof *b->scale);
-    b->sgemm = mem_zalloc(n, sizeof *b->sgemm);
     b->address = mem_zalloc(n, sizeof *b->address);
     for (int i = 0; i < t->ntensors; i++) {
         const struct plan_buffer *p = bench_tensor(b, i);
@@ -91,8 +98,8 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
     memset(setup, 0, sizeof *setup);
     status s = load_support(out, e);
     if (!s) s = alloc_tensors(out, e);
-    if (!s) s = alloc_answers(out, &out->timed, e);
-    if (!s && out->setup.check) s = alloc_answers(out, &out->check, e);
+    if (!s) s = bench_alloc_answers(out, &out->timed, e);
+    if (!s && out->setup.check) s = bench_alloc_answers(out, &out->check, e);
     if (!s) s = guarded_alloc(ops, d, BENCH_MAX_BLOCKS * BENCH_THREADS * sizeof(struct partial), &out->scratch, e);
     if (!s) s = guarded_alloc(ops, d, (uint64_t)t->limit[LIMIT_l2_bytes] * 2 / 4 * 4 + 4, &out->flush, e);
     if (s) bench_close(out);
@@ -102,19 +109,15 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
 void bench_close(struct bench *b)
 {
     if (!b->ops) return;
-    for (int i = 0; b->tensors && i < b->setup.tensors.ntensors; i++) {
+    for (int i = 0; b->tensors && i < b->setup.tensors.ntensors; i++)
         guarded_release(b->ops, b->dev, &b->tensors[i]);
-        if (b->scale) guarded_release(b->ops, b->dev, &b->scale[i]);
-        if (b->sgemm) guarded_release(b->ops, b->dev, &b->sgemm[i]);
-    }
-    free_answers(b, &b->timed);
-    free_answers(b, &b->check);
+    bench_free_answers(b, &b->timed);
+    bench_free_answers(b, &b->check);
+    bench_free_answers(b, &b->varied);
     guarded_release(b->ops, b->dev, &b->scratch);
     guarded_release(b->ops, b->dev, &b->flush);
     if (b->support) b->ops->unload(b->dev, b->support);
     mem_free(b->tensors);
-    mem_free(b->scale);
-    mem_free(b->sgemm);
     mem_free(b->address);
     bench_setup_free(&b->setup);
     memset(b, 0, sizeof *b);

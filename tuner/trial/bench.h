@@ -6,6 +6,7 @@
 
 #include "model/inputs.h"
 #include "trial/pipeline.h"
+#include "trial/reference.h"
 
 struct operands {                   /* of the reference's GEMM, as tensors; a and b are -1 if there is none */
     int a, b, bias;                 /* bias -1: none */
@@ -14,7 +15,9 @@ struct operands {                   /* of the reference's GEMM, as tensors; a an
 
 struct bench_setup {                /* what the coordinator sends once */
     struct plan tensors;            /* plan_tensors */
-    struct plan reference, sgemm, scale;    /* reference.h */
+    struct reference_plans plans;
+    struct reference_plans varied;  /* with other values of the problem's scalars: `scalars` */
+    char *scalars;                  /* "slope = 0.0075": which; NULL: there are none */
     struct operands operands;
     char *support_image;            /* verify.cu, compiled */
     char *reference_image;          /* the reference kernel's, or NULL: the support image */
@@ -39,6 +42,10 @@ struct answers {
     double frobenius_limit;         /* 0: none */
     double *same;                   /* one a tensor: of an output, the share of its most common value */
     double *common;                 /* that value; NaN: not known */
+    struct guarded *scale, *sgemm;  /* one a tensor, for scaled inputs: what errors of an output are relative to, in
+                                       double; what the GEMM that sums in float32 gives, in the output's type */
+    double sgemm_scaled;            /* then: the largest error of that GEMM over its scale; NaN: there is none */
+    double scaled_limit;            /* then: the limit on that of a candidate */
 };
 
 struct bench {
@@ -47,8 +54,6 @@ struct bench {
     struct bench_setup setup;       /* owned */
     struct guarded *tensors;        /* one a tensor */
     dev_ptr *address;               /* their data */
-    struct guarded *scale, *sgemm;  /* one a tensor, for scaled inputs: what errors of an output are relative to, in
-                                       double; what the GEMM that sums in float32 gives, in the output's type */
     struct dev_module *support;
     struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast, *count_same;
     struct dev_function *fill_class, *compare_scaled;
@@ -56,10 +61,11 @@ struct bench {
     struct guarded flush;           /* larger than the L2 */
     uint64_t seed;                  /* of the inputs now in the tensors; 0: none */
     struct answers timed, check;    /* on the inputs that are timed; on the check inputs, if setup.check */
+    struct answers varied;          /* with other scalars, on the check inputs, or else those that are timed */
+    bool varies;                    /* varied is there */
+    char unvaried[400];             /* why it is not, though setup.scalars is; "" otherwise */
     struct answers *now;            /* those of the inputs now in the tensors */
     bool scaled;                    /* each element is compared by its own scale: not inputs_plain(timed.inputs) */
-    double sgemm_scaled;            /* then: the largest error of that GEMM over its scale; NaN: there is none */
-    double scaled_limit;            /* then: the limit on that of a candidate */
 };
 
 /* Takes over *setup. Allocates, loads the support kernels; no inputs yet. */
@@ -68,9 +74,11 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
 void bench_close(struct bench *b);
 
 /* Fills the inputs from the seed, computes the exact outputs and the own error of the GEMM that sums in float32; on the
- * check inputs too, if setup.check. `timed` is in use then. */
+ * check inputs too, if setup.check, and with other scalars, if setup.scalars and there is room for that. `timed` is in
+ * use then. */
 status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e);
-/* Brings the inputs of `timed` or `check` into the tensors: those that have check values are filled again. Queued. */
+/* Brings the inputs of `timed`, `check` or `varied` into the tensors: those that have check values are filled again.
+ * Queued. */
 status bench_use(struct bench *b, struct answers *which, struct err *e);
 /* How much of the inputs is other values of the same kind. A part keeps its values, so that a kernel that looks at some
  * elements to see whether the inputs are still the same is wrong. */

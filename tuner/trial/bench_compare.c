@@ -17,14 +17,14 @@ static status queue_compare(struct bench *b, int tensor, dev_ptr at, uint32_t bl
 {
     int64_t count = bench_tensor(b, tensor)->count;
     int32_t type = bench_type(b, tensor);
-    dev_ptr exact = b->now->exact[tensor].data, scale = b->scale[tensor].data, sgemm = b->sgemm[tensor].data;
+    dev_ptr exact = b->now->exact[tensor].data, scale = b->now->scale[tensor].data, sgemm = b->now->sgemm[tensor].data;
     if (!b->scaled) {
         double atol = b->setup.tolerance.atol, rtol = b->setup.tolerance.rtol;
         double common = b->now->common[tensor];
         void *args[] = {&at, &type, &exact, &count, &atol, &rtol, &common, &b->scratch.data};
         return bench_run_support(b, b->compare, blocks, args, e);
     }
-    double limit = b->scaled_limit, unit = dtype_roundoff(bench_tensor(b, tensor)->dtype);
+    double limit = b->now->scaled_limit, unit = dtype_roundoff(bench_tensor(b, tensor)->dtype);
     double least = least_of(bench_tensor(b, tensor)->dtype);
     void *args[] = {&at, &type, &exact, &scale, &sgemm, &count, &limit, &unit, &least, &b->scratch.data};
     return bench_run_support(b, b->compare_scaled, blocks, args, e);
@@ -108,11 +108,11 @@ static status copy_all(struct bench *b, int tensor, struct copies *c, struct err
     c->ref = mem_alloc(n * sizeof *c->ref);
     status s = b->ops->copy_out(b->dev, c->got, b->address[tensor], bytes, e);
     if (!s) s = b->ops->copy_out(b->dev, c->ref, b->now->exact[tensor].data, n * sizeof *c->ref, e);
-    if (s || !b->scaled || !b->scale[tensor].data) return s;
+    if (s || !b->scaled || !b->now->scale[tensor].data) return s;
     c->sgemm = mem_alloc(bytes);
     c->scale = mem_alloc(n * sizeof *c->scale);
-    s = b->ops->copy_out(b->dev, c->sgemm, b->sgemm[tensor].data, bytes, e);
-    return s ? s : b->ops->copy_out(b->dev, c->scale, b->scale[tensor].data, n * sizeof *c->scale, e);
+    s = b->ops->copy_out(b->dev, c->sgemm, b->now->sgemm[tensor].data, bytes, e);
+    return s ? s : b->ops->copy_out(b->dev, c->scale, b->now->scale[tensor].data, n * sizeof *c->scale, e);
 }
 
 static void free_copies(struct copies *c)
@@ -146,7 +146,7 @@ static bool is_right(const struct bench *b, enum dtype type, const struct copies
         return is_same(type, c, i, got, sgemm);
     }
     double free = dtype_roundoff(type) * fabs(ref) + least_of(type);
-    return diff <= free || (diff - free) / (c->scale ? c->scale[i] : fabs(ref)) <= b->scaled_limit;
+    return diff <= free || (diff - free) / (c->scale ? c->scale[i] : fabs(ref)) <= b->now->scaled_limit;
 }
 
 status bench_describe_mismatches(struct bench *b, int tensor, char *text, size_t size, struct err *e)

@@ -39,7 +39,7 @@ static dev_ptr *workspace_at(const struct plan *plan, const char *prefix, const 
 /* Runs the reference plan; its "ref.NAME" buffers are ours. */
 static status run_reference(struct bench *b, struct err *e)
 {
-    const struct plan *plan = &b->setup.reference;
+    const struct plan *plan = &bench_plans(b)->reference;
     bool named;
     dev_ptr *at = workspace_at(plan, "ref", b->now->exact, &named);
     bool direct = !named;
@@ -59,7 +59,7 @@ static status run_reference(struct bench *b, struct err *e)
     for (int i = 0; direct && i < plan->ntensors && !s; i++)
         if (plan->buffers[i].role == PLAN_OUTPUT) s = keep_as_exact(b, i, e);
     if (!s) s = b->ops->sync(b->dev, e);
-    if (!s && direct) s = bench_check_reference(b, &run, seconds, e);
+    if (!s && direct && b->now != &b->varied) s = bench_check_reference(b, &run, seconds, e);
     snprintf(b->now->reference, sizeof b->now->reference, "%s", direct ? "kernel" : "fp64");
     pipeline_close(&run);
     return s;
@@ -68,23 +68,25 @@ static status run_reference(struct bench *b, struct err *e)
 /* Memory for what scaled inputs need of output i: kept until the bench is closed. */
 static status make_room(struct bench *b, int i, struct err *e)
 {
-    if (b->scale[i].data) return LATHE_OK;
+    struct answers *a = b->now;
+    if (a->sgemm[i].data) return LATHE_OK;
     const struct plan_buffer *p = bench_tensor(b, i);
-    status s = guarded_alloc(b->ops, b->dev, (uint64_t)p->count * sizeof(double), &b->scale[i], e);
-    return s ? s : guarded_alloc(b->ops, b->dev, (uint64_t)plan_buffer_bytes(p), &b->sgemm[i], e);
+    guarded_release(b->ops, b->dev, &a->scale[i]);
+    status s = guarded_alloc(b->ops, b->dev, (uint64_t)p->count * sizeof(double), &a->scale[i], e);
+    return s ? s : guarded_alloc(b->ops, b->dev, (uint64_t)plan_buffer_bytes(p), &a->sgemm[i], e);
 }
 
 /* Runs the scale plan; its "scale.NAME" buffers are ours. */
 static status run_scale(struct bench *b, struct err *e)
 {
-    const struct plan *plan = &b->setup.scale;
+    const struct plan *plan = &bench_plans(b)->scale;
     if (!b->scaled || !plan->nsteps) return LATHE_OK;
     status s = LATHE_OK;
     for (int i = 0; i < plan->ntensors && !s; i++)
         if (plan->buffers[i].role == PLAN_OUTPUT) s = make_room(b, i, e);
     if (s) return s;
     bool named;
-    dev_ptr *at = workspace_at(plan, "scale", b->scale, &named);
+    dev_ptr *at = workspace_at(plan, "scale", b->now->scale, &named);
     struct pipeline run;
     const char *stage;
     s = pipeline_open(b->ops, b->dev, plan, b->setup.support_image, b->address, at, &run, &stage, e);
@@ -103,21 +105,21 @@ static status measure_sgemm(struct bench *b, int i, dev_ptr at, struct err *e)
     status s = bench_compare_at(b, i, at, &c, e);
     if (s) return s;
     b->now->sgemm_error = c.frobenius;
-    b->sgemm_scaled = c.scaled;
+    b->now->sgemm_scaled = c.scaled;
     return LATHE_OK;
 }
 
-/* What the GEMM that sums in float32 leaves in the output (for scaled inputs in b->sgemm), compared with the reference;
+/* What the GEMM that sums in float32 leaves in the output (for scaled inputs in `sgemm`), compared with the reference;
  * with no room for fp64 it is the reference. */
 static status run_sgemm(struct bench *b, bool as_reference, struct err *e)
 {
-    const struct plan *plan = &b->setup.sgemm;
+    const struct plan *plan = &bench_plans(b)->sgemm;
     if (!plan->nsteps) return LATHE_OK;
     struct pipeline run;
     const char *stage;
     dev_ptr *tensors = mem_zalloc((size_t)plan->ntensors + 1, sizeof *tensors);
     for (int i = 0; i < plan->ntensors; i++)
-        tensors[i] = b->scaled && plan->buffers[i].role == PLAN_OUTPUT ? b->sgemm[i].data : b->address[i];
+        tensors[i] = b->scaled && plan->buffers[i].role == PLAN_OUTPUT ? b->now->sgemm[i].data : b->address[i];
     status s = pipeline_open(b->ops, b->dev, plan, b->setup.support_image, tensors, NULL, &run, &stage, e);
     if (s) {
         mem_free(tensors);
@@ -143,7 +145,7 @@ static double yardstick(const struct bench *b)
 {
     enum { ENOUGH_ELEMENTS = 4096 };
     const double u = dtype_roundoff(DTYPE_f32);
-    const struct plan *plan = &b->setup.sgemm;
+    const struct plan *plan = &b->setup.plans.sgemm;
     bool chosen = !inputs_specified(b->now->inputs);    /* whose sums may be exact, so that only the epilogue rounds */
     double floor = chosen ? 4 * u : u;          /* one rounding of the sum is always allowed */
     for (int i = 0; i < plan->nsteps; i++) {
@@ -165,7 +167,7 @@ static double yardstick(const struct bench *b)
 static double scaled_limit(const struct bench *b)
 {
     const struct tolerance *t = &b->setup.tolerance;
-    double least = fmax(0x1p-17, b->sgemm_scaled);      /* not NaN */
+    double least = fmax(0x1p-17, b->now->sgemm_scaled);      /* not NaN */
     for (int i = 0; i < b->setup.tensors.ntensors; i++) {
         const struct plan_buffer *p = bench_tensor(b, i);
         if (p->role == PLAN_OUTPUT) least = fmax(least, dtype_roundoff(p->dtype));
@@ -175,7 +177,7 @@ static double scaled_limit(const struct bench *b)
 
 static void set_limit(struct bench *b)
 {
-    b->scaled_limit = b->scaled ? scaled_limit(b) : NAN;
+    b->now->scaled_limit = b->scaled ? scaled_limit(b) : NAN;
     b->now->frobenius_limit = 0;
     if (b->scaled) return;
     const struct tolerance *t = &b->setup.tolerance;
@@ -201,23 +203,23 @@ static status reference_failed(const struct bench *b, struct err *e)
     return err_prefix(e, "%s fails", whose);
 }
 
-/* Fills every input with values of a class, and finds what is right on them: a's fields. */
-static status find_answers(struct bench *b, struct answers *a, enum inputs inputs, uint64_t seed, struct err *e)
+status bench_find_answers(struct bench *b, struct answers *a, enum inputs inputs, uint64_t seed, struct err *e)
 {
     int n = b->setup.tensors.ntensors;
     b->now = a;
     a->inputs = inputs;
-    a->sgemm_error = NAN;
+    a->sgemm_error = a->sgemm_scaled = NAN;
+    a->scaled_limit = INFINITY;
     for (int i = 0; i < n; i++) {
         if (bench_tensor(b, i)->role != PLAN_INPUT) continue;
         status s = bench_fill(b, i, seed, MIX_NONE, e);
         if (!s) s = bench_hash(b, i, &a->hash[i], e);
         if (s) return s;
     }
-    if (!b->setup.sgemm.nsteps) set_limit(b);   /* without a GEMM it is known before */
+    if (!b->setup.plans.sgemm.nsteps) set_limit(b);   /* without a GEMM it is known before */
     status s = run_reference(b, e);
     if (!s) s = run_scale(b, e);
-    bool no_room = s && !b->scaled && b->ops->fault(b->dev) == DEV_FAULT_RESOURCES && b->setup.sgemm.nsteps;
+    bool no_room = s && !b->scaled && b->ops->fault(b->dev) == DEV_FAULT_RESOURCES && b->setup.plans.sgemm.nsteps;
     if (s && !no_room) return reference_failed(b, e);
     s = run_sgemm(b, no_room, e);
     if (s) return err_prefix(e, "computing the GEMM's own error");
@@ -236,12 +238,13 @@ status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct e
 {
     b->seed = 0;
     b->scaled = !inputs_plain(inputs);
-    b->sgemm_scaled = NAN;
-    b->scaled_limit = INFINITY;
-    status s = b->setup.check ? find_answers(b, &b->check, INPUTS_check, seed, e) : LATHE_OK;
+    status s = b->setup.check ? bench_find_answers(b, &b->check, INPUTS_check, seed, e) : LATHE_OK;
     if (s) return err_prefix(e, "the check inputs");
-    s = find_answers(b, &b->timed, inputs, seed, e);
-    if (!s) b->seed = seed;
+    s = bench_find_answers(b, &b->timed, inputs, seed, e);
+    if (!s) s = bench_find_varied(b, b->setup.check ? INPUTS_check : inputs, seed, e);
+    b->seed = seed;         /* of what bench_use fills */
+    if (!s) s = bench_use(b, &b->timed, e);
+    if (s) b->seed = 0;
     return s;
 }
 

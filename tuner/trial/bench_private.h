@@ -30,6 +30,21 @@ static inline int32_t bench_type(const struct bench *b, int i) { return bench_te
 
 status bench_run_support(struct bench *b, struct dev_function *f, uint32_t blocks, void **args, struct err *e);
 
+/* bench.c. Memory for the answers' outputs; freed by bench_free_answers, also if it fails. */
+status bench_alloc_answers(struct bench *b, struct answers *a, struct err *e);
+void bench_free_answers(struct bench *b, struct answers *a);
+
+/* The plans that give b->now. */
+static inline const struct reference_plans *bench_plans(const struct bench *b)
+{
+    return b->now == &b->varied ? &b->setup.varied : &b->setup.plans;
+}
+
+/* bench_varied.c: what is right with other scalars; b->varies, or b->unvaried says why not. `now` is any then. */
+status bench_find_varied(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e);
+/* bench_inputs.c: fills every input with values of a class, and finds what is right on them: a's fields. */
+status bench_find_answers(struct bench *b, struct answers *a, enum inputs inputs, uint64_t seed, struct err *e);
+
 /* bench_fill.c: fills input i with values of the class b->now->inputs; mix: how much
  * from another seed. */
 status bench_fill(struct bench *b, int i, uint64_t seed, enum bench_mix mix, struct err *e);

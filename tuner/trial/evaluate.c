@@ -65,6 +65,22 @@ static void join(const struct result *on_check, struct result *out)
     out->verification.deterministic = deterministic;
 }
 
+/* With other scalars. What is timed comes first: one that cannot win is not worth another run. */
+static status verify_scalars(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out,
+                             bool *damaged, struct err *e)
+{
+    if (!v->verify || !v->varied.nsteps || !b->varies || *damaged || !is_timed(out->outcome)) return LATHE_OK;
+    if (v->measure && measure_is_hopeless(&out->samples, &v->options)) return LATHE_OK;
+    double start = clock_seconds();
+    status s = bench_use(b, &b->varied, e);
+    if (!s) s = pipeline_arguments(p, &v->varied, e);
+    if (!s) s = verify_varied(b, p, out, damaged, e);
+    status back = bench_use(b, &b->timed, s ? NULL : e);
+    if (!s && out->outcome == OUTCOME_wrong && !v->measure_inexact) out->time_ms = NAN;
+    out->stage.verify += clock_seconds() - start;
+    return s ? s : back;
+}
+
 static status run_open(struct bench *b, struct pipeline *p, const struct evaluation *v, struct result *out,
                        bool *damaged, struct err *e)
 {
@@ -86,7 +102,7 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
     bool timed = is_timed(out->outcome) || (out->outcome == OUTCOME_wrong && v->measure_inexact && !*damaged);
     if (s || !timed || !v->measure) {
         if (!s) join(&on_check, out);
-        return s;
+        return s ? s : verify_scalars(b, p, v, out, damaged, e);
     }
     start = clock_seconds();
     bool exact = v->checked && !v->measure_inexact;
@@ -100,7 +116,7 @@ static status run_open(struct bench *b, struct pipeline *p, const struct evaluat
     if (!s && out->outcome == OUTCOME_wrong && exact) out->time_ms = NAN;
     if (!s) join(&on_check, out);
     out->stage.measure = clock_seconds() - start;
-    return s;
+    return s ? s : verify_scalars(b, p, v, out, damaged, e);
 }
 
 bool evaluate(struct bench *b, const struct evaluation *v, struct result *out)
@@ -165,24 +181,25 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
 
 json_t *evaluation_to_json(const struct evaluation *v)
 {
-    return json_pack("{s:o, s:s*, s:b, s:b, s:b, s:b, s:f, s:o}", "plan", plan_to_json(&v->plan), "image", v->image,
-                     "verify", v->verify, "checked", v->checked, "measure", v->measure, "measure_inexact",
-                     v->measure_inexact, "endure_seconds", v->endure_seconds, "options",
+    return json_pack("{s:o, s:o, s:s*, s:b, s:b, s:b, s:b, s:f, s:o}", "plan", plan_to_json(&v->plan), "varied",
+                     plan_to_json(&v->varied), "image", v->image, "verify", v->verify, "checked", v->checked, "measure",
+                     v->measure, "measure_inexact", v->measure_inexact, "endure_seconds", v->endure_seconds, "options",
                      measure_options_to_json(&v->options));
 }
 
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
-    json_t *plan, *options;
+    json_t *plan, *varied, *options;
     const char *image = NULL;
     int verify, checked, measure, inexact;
     json_error_t je;
-    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s?s, s:b, s:b, s:b, s:b, s:F, s:o}", "plan", &plan, "image", &image,
-                       "verify", &verify, "checked", &checked, "measure", &measure, "measure_inexact", &inexact,
-                       "endure_seconds", &out->endure_seconds, "options", &options))
+    if (json_unpack_ex((json_t *)j, &je, 0, "{s:o, s:o, s?s, s:b, s:b, s:b, s:b, s:F, s:o}", "plan", &plan, "varied",
+                       &varied, "image", &image, "verify", &verify, "checked", &checked, "measure", &measure,
+                       "measure_inexact", &inexact, "endure_seconds", &out->endure_seconds, "options", &options))
         return err_set(e, LATHE_INTERNAL, "evaluation message: %s", je.text);
     status s = plan_from_json(plan, &out->plan, e);
+    if (!s) s = plan_from_json(varied, &out->varied, e);
     if (!s) s = measure_options_from_json(options, &out->options, e);
     out->image = mem_strdup(image);
     out->verify = verify;
@@ -196,6 +213,7 @@ status evaluation_from_json(const json_t *j, struct evaluation *out, struct err 
 void evaluation_free(struct evaluation *v)
 {
     plan_free(&v->plan);
+    plan_free(&v->varied);
     mem_free(v->image);
     memset(v, 0, sizeof *v);
 }

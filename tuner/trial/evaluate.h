@@ -32,6 +32,7 @@ status measure_options_from_json(const json_t *j, struct measure_options *o, str
 
 struct evaluation {
     struct plan plan;               /* owned */
+    struct plan varied;             /* owned; the same with the bench's other scalars; no steps: none */
     char *image;                    /* path; NULL if no launches */
     bool verify;                    /* run twice and check everything before timing; on check inputs first, if any */
     bool checked;                   /* the outputs are the problem's: they are right after the last timed run too */
@@ -53,6 +54,9 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out);
  * out->verification, and out->outcome to `wrong` or `inaccurate` with a reason. *damaged: a guard or an input was
  * overwritten. */
 status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
+/* Of one that is right, or inaccurate: one run more, with the bench's other scalars: `varied` is in use, and the
+ * arguments are those. `wrong`, with a reason and what was verified, unless it is as it was; else nothing changes. */
+status verify_varied(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
 /* Outputs as a later run left them, by the same rules; `wrong` with a reason that ends in `when` if they are not as
  * they were (right, or inaccurate). Else verification, outcome and reason stay. */
 #define AFTER_TIMED_RUN "after a timed run"
@@ -65,7 +69,9 @@ status verify_endurance(struct bench *b, struct pipeline *p, double seconds, str
 /* Guards, inputs, references and workspace as they are; `wrong` with a reason, *damaged if the bench is not to be used
  * again. */
 status verify_memory(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e);
-/* measure.c: fills out->samples, out->telemetry; may set `unstable`. */
+/* measure.c. Whether two samples show that it cannot win: it was sampled no further. */
+bool measure_is_hopeless(const struct samples *s, const struct measure_options *o);
+/* Fills out->samples, out->telemetry; may set `unstable`. */
 status measure_pipeline(struct bench *b, struct pipeline *p, const struct measure_options *o, struct result *out,
                         struct err *e);
 

@@ -80,6 +80,8 @@ static void read_setup_answer(const json_t *reply, struct setup_answer *out)
     const char *blind = json_string_value(json_object_get(reply, "blind"));
     snprintf(out->reference, sizeof out->reference, "%s", reference ? reference : "");
     snprintf(out->blind, sizeof out->blind, "%s", blind ? blind : "");
+    const char *unvaried = json_string_value(json_object_get(reply, "unvaried"));
+    snprintf(out->unvaried, sizeof out->unvaried, "%s", unvaried ? unvaried : "");
     out->energy = json_is_true(json_object_get(reply, "energy"));
     out->sgemm_error = number_of(reply, "sgemm_error");
     out->sgemm_scaled = number_of(reply, "sgemm_scaled");

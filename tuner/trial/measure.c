@@ -16,7 +16,7 @@
 static double half_width(const struct samples *s) { return (s->high - s->low) / 2 / s->median; }
 
 /* One disturbed sample hides nobody: the best of two must be too slow. */
-static bool hopeless(const struct samples *s, const struct measure_options *o)
+bool measure_is_hopeless(const struct samples *s, const struct measure_options *o)
 {
     if (!isfinite(o->incumbent_ms) || o->hopeless <= 0 || s->count < 2) return false;
     /* a single run beside a batch's: its launch and a cold L2 are in it */
@@ -67,7 +67,7 @@ static status take_samples(struct bench *b, struct pipeline *p, const struct tim
         if (o->check_each && (st = verify_later_run(b, p, AFTER_TIMED_RUN, out, e))) return st;
         if (o->check_each && out->outcome == OUTCOME_wrong) return LATHE_OK;
         samples_add(s, ms, throttled);
-        if (hopeless(s, o)) break;
+        if (measure_is_hopeless(s, o)) break;
         if (retake(&retakes, throttled, o)) continue;
         double spent = clock_seconds() - start - retakes.paused;
         if (spent > 4 * o->max_seconds) break;              /* a slow pipeline is known well enough by few samples */
@@ -134,7 +134,8 @@ static status measure_trial(struct bench *b, struct pipeline *p, const struct me
     bool ended;
     status st = take_samples(b, p, &one, o, out, &ended, e);
     if (st || ended) return st;
-    bool in_batches = s->median < o->batch_below_ms || (o->incumbent_ms < o->batch_below_ms && !hopeless(s, o));
+    bool in_batches =
+        s->median < o->batch_below_ms || (o->incumbent_ms < o->batch_below_ms && !measure_is_hopeless(s, o));
     if (in_batches) st = take_batches(b, p, o, out, &ended, e);
     if (st || ended) return st;
     if (o->unstable_above > 0 && s->count >= o->min_samples && half_width(s) > o->unstable_above) {

@@ -1,5 +1,5 @@
-/* pipeline.c: see pipeline.h. Invariants: arguments are packed at opening and never change; every address is that of
- * the data between two guards; a null workspace buffer (count 0) has address 0. */
+/* pipeline.c: see pipeline.h. Invariants: arguments are packed at opening and change by pipeline_arguments alone; every
+ * address is that of the data between two guards; a null workspace buffer (count 0) has address 0. */
 #include "trial/pipeline.h"
 #include "base/mem.h"
 #include "model/plan/plan_args.h"
@@ -161,15 +161,20 @@ fail:
     return s;
 }
 
+static void free_arguments(struct pipeline_step *s)
+{
+    mem_free(s->bytes);
+    mem_free(s->args);
+    s->bytes = NULL;
+    s->args = NULL;
+}
+
 void pipeline_close(struct pipeline *p)
 {
     const struct plan *plan = p->plan;
     if (!plan) return;
     if (p->steps)
-        for (int i = 0; i < plan->nsteps; i++) {
-            mem_free(p->steps[i].bytes);
-            mem_free(p->steps[i].args);
-        }
+        for (int i = 0; i < plan->nsteps; i++) free_arguments(&p->steps[i]);
     mem_free(p->steps);
     if (p->persists) (void)p->ops->persist(p->dev, false, NULL);    /* a lost device says so at the next call */
     if (p->module) p->ops->unload(p->dev, p->module);
@@ -178,6 +183,17 @@ void pipeline_close(struct pipeline *p)
     mem_free(p->workspace);
     mem_free(p->address);
     memset(p, 0, sizeof *p);
+}
+
+status pipeline_arguments(struct pipeline *p, const struct plan *plan, struct err *e)
+{
+    status s = LATHE_OK;
+    for (int i = 0; i < plan->nsteps && !s; i++) {
+        if (plan->steps[i].kind != STEP_LAUNCH) continue;
+        free_arguments(&p->steps[i]);
+        s = pack_step(p, &plan->steps[i], &p->steps[i], e);
+    }
+    return s;
 }
 
 /* Whole words by fill, the rest by copy. */

@@ -72,6 +72,9 @@ status pipeline_open(const struct dev_ops *ops, struct dev *d, const struct plan
                      struct err *e);
 void pipeline_close(struct pipeline *p);
 
+/* Packs the arguments of another plan in place of its own: one that differs in numbers alone. */
+status pipeline_arguments(struct pipeline *p, const struct plan *plan, struct err *e);
+
 /* Fills workspace, but zeroes what must start as zeros. Queued. */
 status pipeline_poison(struct pipeline *p, enum garbage with, struct err *e);
 /* Queues the whole pipeline once. */

@@ -198,10 +198,13 @@ status reference_plans(const struct problem *p, const struct target *t, struct r
     if (!s && gemm) s = gemm_reference(p, &out->reference, e);
     if (!s && gemm) s = gemm_sgemm(p, &out->sgemm, e);
     if (!s && gemm) s = gemm_scale(p, &out->scale, e);
-    if (s) {
-        plan_free(&out->reference);
-        plan_free(&out->sgemm);
-        plan_free(&out->scale);
-    }
+    if (s) reference_plans_free(out);
     return s;
+}
+
+void reference_plans_free(struct reference_plans *p)
+{
+    plan_free(&p->reference);
+    plan_free(&p->sgemm);
+    plan_free(&p->scale);
 }

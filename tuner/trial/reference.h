@@ -14,9 +14,10 @@ struct reference_plans {
     struct plan reference, sgemm, scale;    /* the last two have no steps when the reference is a kernel */
 };
 
-/* image: the functions of kernels/common/verify.cu and inputs.cu. Each plan is freed with plan_free. `target` and the
+/* image: the functions of kernels/common/verify.cu and inputs.cu. Freed with reference_plans_free. `target` and the
  * reference kernel's slots serve only REFERENCE_KERNEL. */
 status reference_plans(const struct problem *p, const struct target *t, struct reference_plans *out, struct err *e);
+void reference_plans_free(struct reference_plans *p);
 
 /* The text of verify.cu and inputs.cu behind the problem's LatheEpilogueRef: compiled once a campaign. mem_free it. */
 status reference_source(const struct problem *p, char **text, struct err *e);

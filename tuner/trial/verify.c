@@ -1,113 +1,10 @@
-/* verify.c: is the result right, and is the memory around it whole? Any damage is `wrong`, with a reason for people. An
- * output whose differences are those of rounding, but over the tolerance, is `inaccurate` (docs/method.md); of several
- * outputs the worst counts. Whatever is compared again must come out the same. */
-#include "base/mem.h"
-#include "trial/evaluate.h"
+/* verify.c: is the result right, and is the memory around it whole (verify_memory.c)? Any damage is `wrong`, with a
+ * reason for people. An output whose differences are those of rounding, but over the tolerance, is `inaccurate`
+ * (docs/method.md); of several outputs the worst counts. Whatever is compared again must come out the same. */
+#include "trial/verify_private.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static status wrong(struct result *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static status wrong(struct result *out, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(out->reason, sizeof out->reason, fmt, args);
-    va_end(args);
-    out->outcome = OUTCOME_wrong;
-    return LATHE_OK;
-}
-
-static status check_guard(struct bench *b, const struct guarded *g, const char *name, struct result *out, bool *damaged,
-                          struct err *e)
-{
-    int where;
-    int64_t offset;
-    status s = guarded_check(b->ops, b->dev, g, &where, &offset, e);
-    if (s || !where) return s;
-    if (*damaged) return LATHE_OK;
-    *damaged = true;
-    char place[60];
-    guarded_where(where, offset, place, sizeof place);
-    snprintf(out->verification.detail, sizeof out->verification.detail, "%s: written %s", name, place);
-    return wrong(out, "out-of-bounds write: %s was written %s", name, place);
-}
-
-static struct guarded *guard_of(const struct bench *b, const struct pipeline *p, int buffer)
-{
-    const int workspace = buffer - p->plan->ntensors;
-    return workspace < 0 ? &b->tensors[buffer] : &p->workspace[workspace];
-}
-
-/* An output's references, also those on the inputs that are not in the tensors now. */
-static status check_reference(struct bench *b, int tensor, struct result *out, bool *damaged, struct err *e)
-{
-    const struct answers *all[] = {&b->timed, &b->check};
-    for (int i = 0; i < 1 + b->setup.check; i++) {
-        uint64_t now;
-        status s = bench_hash_exact(b, all[i], tensor, &now, e);
-        if (s) return s;
-        if (now == all[i]->hash[tensor]) continue;
-        if (!*damaged)
-            wrong(out, "out-of-bounds write: memory of the verifier, far from every buffer of the kernel, was written");
-        *damaged = true;
-    }
-    return LATHE_OK;
-}
-
-/* Damage is the better reason than the wrong numbers that often come with it, so it replaces them. */
-static status check_buffers(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
-{
-    const struct plan *plan = p->plan;
-    for (int i = 0; i < plan->nbuffers; i++) {
-        status s = check_guard(b, guard_of(b, p, i), plan->buffers[i].name, out, damaged, e);
-        if (s) return s;
-    }
-    for (int i = 0; i < plan->ntensors; i++) {
-        bool output = plan->buffers[i].role == PLAN_OUTPUT;
-        uint64_t now;
-        status s = output ? check_reference(b, i, out, damaged, e) : bench_hash(b, i, &now, e);
-        if (s) return s;
-        if (output || now == b->now->hash[i]) continue;
-        if (!*damaged) {
-            snprintf(out->verification.detail, sizeof out->verification.detail, "input %s was changed",
-                     plan->buffers[i].name);
-            wrong(out, "the kernel changed its input %s", plan->buffers[i].name);
-        }
-        *damaged = true;
-    }
-    return LATHE_OK;
-}
-
-enum { ZERO_CHECK_BYTES = 16 << 20 };
-
-/* Workspace that is zeroed once must be left zero, or another launch starts from something else. Looked at up to 16
- * MiB. */
-static status check_zeros(struct bench *b, struct pipeline *p, struct result *out, struct err *e)
-{
-    const struct plan *plan = p->plan;
-    for (int i = plan->ntensors; i < plan->nbuffers; i++) {
-        const struct plan_buffer *w = &plan->buffers[i];
-        size_t bytes = (size_t)plan_buffer_bytes(w);
-        if (w->zero != ZERO_ONCE || !bytes || bytes > ZERO_CHECK_BYTES) continue;
-        unsigned char *copy = mem_alloc(bytes);
-        status s = b->ops->copy_out(b->dev, copy, p->address[i], bytes, e);
-        size_t at = 0;
-        while (!s && at < bytes && !copy[at]) at++;
-        mem_free(copy);
-        if (s) return s;
-        if (at < bytes && out->outcome != OUTCOME_wrong)
-            wrong(out, "workspace %s is to be zeroed once, and the kernel does not leave it zero (byte %zu)", w->name,
-                  at);
-    }
-    return LATHE_OK;
-}
-
-status verify_memory(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
-{
-    status s = check_buffers(b, p, out, damaged, e);
-    return s ? s : check_zeros(b, p, out, e);
-}
 
 /* NOTE: written so that a NaN fails. */
 static bool within(int64_t mismatches, double frobenius, double limit)
@@ -162,17 +59,17 @@ static status check_output(struct bench *b, int tensor, struct result *out, bool
     if (c.mismatches) {
         s = bench_describe_mismatches(b, tensor, v->detail, sizeof v->detail, e);
         if (s) return s;
-        return wrong(out, "%lld of %lld elements differ from the reference: %s", (long long)c.mismatches,
+        return verify_wrong(out, "%lld of %lld elements differ from the reference: %s", (long long)c.mismatches,
                      (long long)c.elements, v->detail);
     }
-    return wrong(out, "relative Frobenius error %.3g is over the limit %.3g", c.frobenius, v->frobenius_limit);
+    return verify_wrong(out, "relative Frobenius error %.3g is over the limit %.3g", c.frobenius, v->frobenius_limit);
 }
 
 static status fill_bands(struct bench *b, struct pipeline *p, enum garbage with, struct err *e)
 {
     status s = LATHE_OK;
     for (int i = 0; i < p->plan->nbuffers && !s; i++) {
-        struct guarded *g = guard_of(b, p, i);
+        struct guarded *g = verify_guard_of(b, p, i);
         if (g->bands != with) s = guarded_bands(b->ops, b->dev, g, with, e);
     }
     return s;
@@ -184,7 +81,7 @@ static status forbid_guards(struct bench *b, struct pipeline *p, bool on, struct
     const struct plan *plan = p->plan;
     status s = LATHE_OK;
     for (int i = 0; i < plan->nbuffers && b->ops->forbid && !s; i++) {
-        const struct guarded *g = guard_of(b, p, i);
+        const struct guarded *g = verify_guard_of(b, p, i);
         if (!g->base) continue;
         s = b->ops->forbid(b->dev, g->base, g->guard, on, e);
         if (!s) s = b->ops->forbid(b->dev, g->data + g->bytes, g->guard, on, e);
@@ -273,7 +170,7 @@ static void changed(struct result *out, enum outcome then, const char *first, co
 static struct verification fresh(const struct bench *b)
 {
     const struct answers *a = b->now;
-    struct verification v = {.seed = b->seed, .frobenius_limit = a->frobenius_limit, .scaled_limit = b->scaled_limit};
+    struct verification v = {.seed = b->seed, .frobenius_limit = a->frobenius_limit, .scaled_limit = a->scaled_limit};
     snprintf(v.reference, sizeof v.reference, "%s", a->reference);
     return v;
 }
@@ -319,6 +216,39 @@ status verify_pipeline(struct bench *b, struct pipeline *p, struct result *out, 
     /* Once a trial: what is kept of earlier inputs, or taken for done. */
     if (s || out->outcome == OUTCOME_wrong || b->now != &b->timed) return s;
     return run_again(b, p, OVER_OTHERS, first, out, damaged, "after a launch on other inputs", e);
+}
+
+/* Is it not right with other scalars because of them? What rounded too much by then, and no more than twice as much as
+ * with its own, is as it was: a tolerance is chosen for results of the size that those give. NOTE: written so that a
+ * NaN is. */
+static bool depends(const struct result *own, const struct result *now)
+{
+    if (now->outcome == OUTCOME_ok || now->outcome == own->outcome) return false;
+    return now->outcome != OUTCOME_inaccurate || !(now->verification.frobenius <= 2 * own->verification.frobenius);
+}
+
+status verify_varied(struct bench *b, struct pipeline *p, struct result *out, bool *damaged, struct err *e)
+{
+    const struct result own = *out;
+    char what[sizeof b->unvaried];
+    uint64_t hash;
+    out->verification = fresh(b);
+    status s = pipeline_poison(p, GARBAGE_NAN, e);
+    if (!s) s = run_once(b, p, OVER_NAN, &hash, e);
+    if (!s) s = check_outputs_again(b, p, out, e);
+    if (!s) s = verify_memory(b, p, out, damaged, e);
+    out->verification.done = !s;
+    if (!s && depends(&own, out)) {
+        snprintf(what, sizeof what, "with %.380s", b->setup.scalars);
+        changed(out, own.outcome, "with the specification's scalars", what);
+        *out->verification.detail = 0;      /* the reason has it, and with which */
+        return LATHE_OK;
+    }
+    if (s) err_prefix(e, "with %.380s", b->setup.scalars);
+    out->verification = own.verification;
+    out->outcome = own.outcome;
+    memcpy(out->reason, own.reason, sizeof out->reason);
+    return s;
 }
 
 status verify_later_run(struct bench *b, struct pipeline *p, const char *when, struct result *out, struct err *e)

@@ -175,10 +175,10 @@ static json_t *do_inputs(struct device_worker *w, const json_t *request)
     char blind[160];
     bench_blind(b, blind, sizeof blind);
     bool energy = w->ops->energy_mj && isfinite(w->ops->energy_mj(w->dev));
-    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s}", "ok", 1, "energy", (int)energy, "reference",
+    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s, s:s}", "ok", 1, "energy", (int)energy, "reference",
                      a->reference, "sgemm_error", nan_or_real(a->sgemm_error), "frobenius_limit", a->frobenius_limit,
-                     "sgemm_scaled", nan_or_real(b->sgemm_scaled), "scaled_limit", nan_or_real(b->scaled_limit),
-                     "blind", blind);
+                     "sgemm_scaled", nan_or_real(a->sgemm_scaled), "scaled_limit", nan_or_real(a->scaled_limit),
+                     "blind", blind, "unvaried", b->unvaried);
 }
 
 static json_t *do_setup(struct device_worker *w, const json_t *request)

@@ -14,7 +14,7 @@
  *               -> {"ok":true}: the device runs kernels, and has room
  *             {"op":"inputs","inputs","seed"}
  *               -> {"ok":true,"reference","sgemm_error","frobenius_limit","sgemm_scaled","scaled_limit","energy":bool,
- *                   "blind"}
+ *                   "blind","unvaried"}
  *             {"op":"evaluate","evaluation"}
  *               -> {"ok":true,"result","lost":bool}
  *             any, of a relay to another process (tuner/mpi)

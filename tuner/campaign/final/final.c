@@ -254,6 +254,7 @@ status final_run(struct campaign *c, int64_t *winner, struct err *e)
     struct setup_answer answer;
     status s = bench_images(c, e);
     if (!s) s = devices_prepare(c, NULL, splitmix64(c->request->seed ^ 0xf17a1), &answer, e);
+    if (!s && *answer.unvaried) campaign_note(c, "final: nothing is verified with other scalars: %s", answer.unvaried);
     for (int i = 0; i < f.nbaselines && !s; i++) s = final_entry_open(c, &f.entries[i], e);
     if (!s) s = final_verify(c, f.entries + f.nbaselines, f.n - f.nbaselines, &f.tried, e);
     if (!s) s = measure_all(c, &f, e);
