@@ -1,9 +1,10 @@
 /* export_selftest.c: main() of the exported file under LATHE_SELFTEST: a few small sizes that the configuration serves
  * (export_sizes.c) against a plain loop in double (or against the specification's reference kernel, where the problem
- * is no GEMM), outputs poisoned, two calls each. A size that is refused after all fails, and so does a test that ran
- * none. */
+ * is no GEMM), outputs poisoned, two calls each; with other scalars too, where some vary (model/scalars.h). A size that
+ * is refused after all fails, and so does a test that ran none. */
 #include "base/mem.h"
 #include "export/internal.h"
+#include "model/scalars.h"
 #include "model/source.h"
 
 /* The reference kernel and its launcher, out of the way of the winner's names and macros. */
@@ -164,16 +165,21 @@ static status print_reference(struct exporter *x, struct err *e)
     return LATHE_OK;
 }
 
-static status print_check_function(struct exporter *x, struct err *e)
+/* varied: the problem with other scalars; NULL: there is none. */
+static status print_check_function(struct exporter *x, const struct problem *varied, struct err *e)
 {
     const struct problem *p = x->p;
     sb_add(x->out, "// 1: right, 0: wrong, -1: this configuration refuses the size\nstatic int lathe_check(");
     export_dim_params(x);
-    sb_add(x->out, ")\n{\n    void *workspace = 0;\n    size_t workspace_bytes = 0;\n");
+    sb_addf(x->out, "%s)\n{\n    void *workspace = 0;\n    size_t workspace_bytes = 0;\n",
+            varied ? ", bool lathe_varied" : "");
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "    (void)%s;\n", p->dims[i].name);
-    for (int i = 0; i < p->nscalars; i++)
-        sb_addf(x->out, "    const float %s = (float)%.17g;\n    (void)%s;\n", p->scalars[i].name, p->scalars[i].value,
-                p->scalars[i].name);
+    for (int i = 0; i < p->nscalars; i++) {
+        const struct scalar *s = &p->scalars[i];
+        sb_addf(x->out, "    const float %s = ", s->name);
+        if (varied) sb_addf(x->out, "lathe_varied ? (float)%.17g : ", varied->scalars[i].value);
+        sb_addf(x->out, "(float)%.17g;\n    (void)%s;\n", s->value, s->name);
+    }
     status s = print_tensors(x, e);
     if (!s) s = print_reference(x, e);
     if (s) return s;
@@ -193,7 +199,9 @@ static status print_check_function(struct exporter *x, struct err *e)
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, "%s%s=%%lld", i ? " " : "", p->dims[i].name);
     sb_add(x->out, ": \"");
     for (int i = 0; i < p->ndims; i++) sb_addf(x->out, ", (long long)%s", p->dims[i].name);
-    sb_add(x->out, ");\n    if (lathe_refused) puts(\"refused\");\n"
+    sb_add(x->out, ");\n");
+    if (varied) sb_add(x->out, "    if (lathe_varied) printf(\"with other scalars, \");\n");
+    sb_add(x->out, "    if (lathe_refused) puts(\"refused\");\n"
                    "    else printf(\"%s, relative Frobenius error %.3g\\n\", lathe_bad ? \"WRONG\" : \"right\",\n"
                    "                lathe_r2 > 0 ? sqrt(lathe_d2 / lathe_r2) : sqrt(lathe_d2));\n"
                    "    return lathe_refused ? -1 : lathe_bad == 0;\n}\n\n");
@@ -227,7 +235,20 @@ static const char SELFTEST_NORMAL[] = "static double lathe_normal(double mean, d
                                       "cos(6.283185307179586 * lathe_uniform(0, 1));\n"
                                       "}\n\n";
 
-static void print_main(struct exporter *x)
+/* lathe_check with the specification's scalars, then with others. */
+static void print_check_both(struct exporter *x)
+{
+    sb_add(x->out, "static int lathe_check_both(");
+    export_dim_params(x);
+    sb_add(x->out, ")\n{\n");
+    for (int with = 0; with < 2; with++) {
+        sb_add(x->out, with ? "    return lathe_result == 1 ? lathe_check(" : "    const int lathe_result = lathe_check(");
+        for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
+        sb_add(x->out, with ? "true) : lathe_result;\n}\n\n" : "false);\n");
+    }
+}
+
+static void print_main(struct exporter *x, bool varied)
 {
     int64_t sizes[EXPORT_SIZES][EXPORT_MAX_DIMS];
     int nd = x->p->ndims, n = export_sizes(x, sizes);
@@ -236,7 +257,7 @@ static void print_main(struct exporter *x)
         "// Sizes that this configuration serves%s.\nstatic int lathe_selftest(void)\n{\n    int ran = 0, right = 0;\n",
         n ? "" : ": none was found that is small enough for a test");
     for (int i = 0; i < n; i++) {
-        sb_add(x->out, "    lathe_count(lathe_check(");
+        sb_addf(x->out, "    lathe_count(lathe_check%s(", varied ? "_both" : "");
         for (int d = 0; d < nd; d++) sb_addf(x->out, "%s%lld", d ? ", " : "", (long long)sizes[i][d]);
         sb_add(x->out, "), &ran, &right);\n");
     }
@@ -247,6 +268,22 @@ static void print_main(struct exporter *x)
             n, n, n);
     export_space_close(x);
     sb_addf(x->out, "int main(void) { return %s::lathe_selftest(); }\n#endif\n", x->space);
+}
+
+/* Are there other scalars, with which the winner is launched as it was tuned? scalars_free it, if so. */
+static bool vary(const struct exporter *x, struct problem *out)
+{
+    struct plan plan, other;
+    struct err why;
+    if (!scalars_vary(x->p, out)) return false;
+    bool varies = !plan_build(x->p, x->k, x->slots, &plan, &why);
+    if (varies) {
+        varies = scalars_plan(out, x->k, x->slots, x->in->target, &plan, &other);
+        plan_free(&plan);
+    }
+    if (varies) plan_free(&other);
+    if (!varies) scalars_free(out);
+    return varies;
 }
 
 status export_selftest(struct exporter *x, struct err *e)
@@ -261,7 +298,11 @@ status export_selftest(struct exporter *x, struct err *e)
         }
     status s = LATHE_OK;
     if (x->p->reference.kind == REFERENCE_KERNEL) s = print_reference_kernel(x, e);
-    if (!s) s = print_check_function(x, e);
-    print_main(x);
+    struct problem other;
+    bool varied = vary(x, &other);
+    if (!s) s = print_check_function(x, varied ? &other : NULL, e);
+    if (varied) print_check_both(x);
+    print_main(x, varied);
+    if (varied) scalars_free(&other);
     return s;
 }
