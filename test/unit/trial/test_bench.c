@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "trial/bench_private.h"
 #include "trial/evaluate.h"
 
 static struct dev_function {
@@ -44,8 +45,17 @@ static status fake_copy_in(struct dev *d, dev_ptr to, const void *from, uint64_t
     return LATHE_OK;
 }
 
+static enum dev_fault why;          /* an allocation fails */
+
+static status fake_alloc(struct dev *d, uint64_t bytes, dev_ptr *out, struct err *e)
+{
+    return err_set(e, LATHE_DEVICE, "no memory");
+}
+
+static enum dev_fault fake_fault(struct dev *d) { return why; }
+
 static const struct dev_ops fake = {.kind = "fake", .launch = fake_launch, .fill = fake_fill,
-                                    .copy_in = fake_copy_in};
+                                    .copy_in = fake_copy_in, .alloc = fake_alloc, .fault = fake_fault};
 
 enum { X, W, Y, TENSORS };
 static struct plan_buffer buffers[TENSORS] = {
@@ -166,6 +176,28 @@ static void inputs_are_mixed_in_rows_or_parts_of_a_few(void **state)
     assert_mixed_in_lines(1, 1, 1);
 }
 
+/* A second reference is no need: a campaign that had room without it has none too little. */
+static void no_room_for_other_scalars_is_no_failure(void **state)
+{
+    struct bench b = make_bench(false);
+    struct err e = {0};
+    (void)state;
+    b.now = &b.timed;
+    assert_int_equal(bench_find_varied(&b, INPUTS_default, 7, &e), LATHE_OK);
+    assert_false(b.varies);
+    assert_string_equal(b.unvaried, "");            /* there are none */
+    b.setup.scalars = "s = 1.5";
+    why = DEV_FAULT_RESOURCES;
+    assert_int_equal(bench_find_varied(&b, INPUTS_default, 7, &e), LATHE_OK);
+    assert_false(b.varies);
+    assert_string_equal(b.unvaried, "there is no room for a reference with s = 1.5");
+    assert_null(b.varied.exact);
+    why = DEV_FAULT_CRASH;
+    assert_int_equal(bench_find_varied(&b, INPUTS_default, 7, &e), LATHE_DEVICE);
+    assert_string_equal(e.text, "with s = 1.5: the reference of tensor Y: no memory");
+    bench_free_answers(&b, &b.varied);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -173,6 +205,7 @@ int main(void)
         cmocka_unit_test(outputs_that_tell_nothing),
         cmocka_unit_test(a_launch_that_is_refused_leaves_the_inputs_as_they_were),
         cmocka_unit_test(inputs_are_mixed_in_rows_or_parts_of_a_few),
+        cmocka_unit_test(no_room_for_other_scalars_is_no_failure),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }
