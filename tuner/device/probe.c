@@ -266,7 +266,7 @@ static int probe_nvcc(struct probe *out, int max)
     char *argv[] = {path, "--version", NULL};
     struct strbuf words = {0};
     int code = 0;
-    bool runs = !host_child_run(argv, CHILD_VERSION_SECONDS, &words, &code, NULL) && code == 0;
+    bool runs = !host_child_run(argv, NULL, CHILD_VERSION_SECONDS, &words, &code, NULL) && code == 0;
     const char *at = runs ? strstr(sb_str(&words), "release ") : NULL;
     if (at)
         snprintf(release, sizeof release, "%.*s", (int)strcspn(at + 8, ",\n"), at + 8);

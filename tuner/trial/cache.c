@@ -168,14 +168,21 @@ static long long size_limit(void)
 }
 
 enum { LEFTOVER_SECONDS = 3600 };
+#define LETTERS_DIGITS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* Whole images are "KEY.image"; "KEY.image.PID..." is a compiler's work in progress, or what one that was killed
- * left. */
+/* As GCC names its temporary files: "ccXXXXXX.s". */
+static bool is_temporary(const char *name)
+{
+    return !strncmp(name, "cc", 2) && strspn(name, LETTERS_DIGITS) == 8 && name[8] == '.';
+}
+
+/* Whole images are "KEY.image"; "KEY.image.PID..." and a temporary file are a compiler's work in progress, or what one
+ * that was killed left. */
 static bool is_image(const struct entry *x, const char *name, time_t modified)
 {
     const char *suffix = strstr(name, ".image");
-    if (!suffix) return false;
-    if (!suffix[6]) return true;
+    if (!suffix && !is_temporary(name)) return false;
+    if (suffix && !suffix[6]) return true;
     if (time(NULL) - modified > LEFTOVER_SECONDS) unlink(x->path);
     return false;
 }

@@ -222,20 +222,27 @@ static void test_child(void **state)
     struct err e = {0};
     int code;
     char *say[] = {"/bin/sh", "-c", "cat; echo out; echo err >&2; echo $LC_ALL; exit 3", NULL};
-    if (host_child_run(say, 0, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(say, NULL, 0, &out, &code, &e)) fail_msg("%s", e.text);
     assert_int_equal(code, 3);
     assert_string_equal(sb_str(&out), "out\nerr\nC\n");
+    char *tell[] = {"/bin/sh", "-c", "echo $TMPDIR", NULL};
+    setenv("TMPDIR", "/elsewhere", 1);
+    sb_free(&out);
+    if (host_child_run(tell, "/some/where/", 0, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(tell, NULL, 0, &out, &code, &e)) fail_msg("%s", e.text);
+    assert_string_equal(sb_str(&out), "/some/where/\n/elsewhere\n");
+    unsetenv("TMPDIR");
     char *die[] = {"/bin/sh", "-c", "kill -SEGV $$", NULL};
-    if (host_child_run(die, 0, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(die, NULL, 0, &out, &code, &e)) fail_msg("%s", e.text);
     assert_int_equal(code, 128 + SIGSEGV);
     sb_free(&out);
     char *much[] = {"/usr/bin/seq", "1", "30000", NULL};
-    if (host_child_run(much, 0, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(much, NULL, 0, &out, &code, &e)) fail_msg("%s", e.text);
     assert_int_equal(code, 0);
     assert_in_range(out.len, CHILD_OUTPUT, CHILD_OUTPUT + 100);
     must_say(sb_str(&out), "bytes more");
     char *none[] = {"/nonexistent/program", NULL};
-    assert_int_equal(host_child_run(none, 0, &out, &code, &e), LATHE_COMPILER);
+    assert_int_equal(host_child_run(none, NULL, 0, &out, &code, &e), LATHE_COMPILER);
     must_say(e.text, "/nonexistent/program cannot be run: No such file or directory");
     sb_free(&out);
 }
@@ -269,7 +276,7 @@ static void test_child_dies_with_caller(void **state)
         struct strbuf out = {0};
         int code;
         char *argv[] = {"/bin/sh", "-c", script, NULL};
-        host_child_run(argv, 0, &out, &code, NULL);
+        host_child_run(argv, NULL, 0, &out, &code, NULL);
         _exit(0);
     }
     double start = clock_seconds();
@@ -312,7 +319,7 @@ static void test_child_in_time(void **state)
         struct err e = {0};
         int code;
         double start = clock_seconds();
-        assert_int_equal(host_child_run(argv, 0.5, &out, &code, &e), LATHE_COMPILER);
+        assert_int_equal(host_child_run(argv, NULL, 0.5, &out, &code, &e), LATHE_COMPILER);
         must_say(e.text, "/bin/sh did not end within 0.5 s");
         assert_true(clock_seconds() - start < 20);
         pid_t sleeper = await_sleeper(path);
@@ -326,7 +333,7 @@ static void test_child_in_time(void **state)
     struct strbuf out = {0};
     struct err e = {0};
     int code;
-    if (host_child_run(quick, 30, &out, &code, &e)) fail_msg("%s", e.text);
+    if (host_child_run(quick, NULL, 30, &out, &code, &e)) fail_msg("%s", e.text);
     assert_int_equal(code, 3);
     assert_string_equal(sb_str(&out), "out\n");
     sb_free(&out);

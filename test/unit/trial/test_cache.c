@@ -89,6 +89,41 @@ static void test_trim_drops_the_least_recently_used(void **state)
     unsetenv("LATHE_CACHE_SIZE");
 }
 
+static void put_file(const char *name, long age_seconds)
+{
+    char *path = path_join(dir, name);
+    struct err e;
+    struct timespec now, times[2];
+    assert_int_equal(file_write_atomic(path, "x", 1, &e), LATHE_OK);
+    clock_gettime(CLOCK_REALTIME, &now);
+    now.tv_sec -= age_seconds;
+    times[0] = times[1] = now;
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    mem_free(path);
+}
+
+static bool has_file(const char *name)
+{
+    char *path = path_join(dir, name);
+    bool there = file_exists(path);
+    mem_free(path);
+    return there;
+}
+
+static void test_trim_drops_what_killed_compilers_left(void **state)
+{
+    static const char *const left[] = {"key.image.123.cu", "key.image.123.ii-0a1b2c.o", "ccA1b2C3.s", "ccZZZZZZ.o"},
+                             *const others[] = {"cc.s", "ccnotes.txt", "README", "ccA1b2C3"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) put_file(left[i], 0);
+    cache_trim(dir);                        /* may be in use */
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) assert_true(has_file(left[i]));
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) put_file(left[i], 4000);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) put_file(others[i], 4000);
+    cache_trim(dir);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) assert_false(has_file(left[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_true(has_file(others[i]));
+}
+
 static void test_a_limit_that_is_no_size_is_refused(void **state)
 {
     static const char *const bad[] = {"2G", "0", "-1", "many", "1.5", "99999999999999999999"};
@@ -194,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key_sees_every_input),
         cmocka_unit_test(test_trim_drops_the_least_recently_used),
+        cmocka_unit_test(test_trim_drops_what_killed_compilers_left),
         cmocka_unit_test(test_a_limit_that_is_no_size_is_refused),
         cmocka_unit_test(test_an_image_that_is_not_whole_is_absent),
         cmocka_unit_test(test_open_refuses_a_directory_that_cannot_be_written),

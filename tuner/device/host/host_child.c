@@ -63,15 +63,22 @@ static void keep(char *const argv[], char *const envp[], pid_t caller, int outpu
     }
 }
 
-/* The environment with LC_ALL=C; mem_free the list, not the strings. */
-static char **english_environment(void)
+static bool is_replaced(const char *variable, const char *tmp)
+{
+    return !strncmp(variable, "LC_ALL=", 7) || !strncmp(variable, "LANGUAGE=", 9) ||
+           (tmp && !strncmp(variable, "TMPDIR=", 7));
+}
+
+/* The environment with LC_ALL=C, and with `tmp`, "TMPDIR=..." or NULL; mem_free the list, not the strings. */
+static char **child_environment(char *tmp)
 {
     size_t n = 0, kept = 0;
     while (environ && environ[n]) n++;
-    char **envp = mem_zalloc(n + 2, sizeof *envp);
+    char **envp = mem_zalloc(n + 3, sizeof *envp);
     for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "LC_ALL=", 7) && strncmp(environ[i], "LANGUAGE=", 9)) envp[kept++] = environ[i];
-    envp[kept] = (char *)"LC_ALL=C";
+        if (!is_replaced(environ[i], tmp)) envp[kept++] = environ[i];
+    envp[kept++] = (char *)"LC_ALL=C";
+    envp[kept] = tmp;
     return envp;
 }
 
@@ -123,15 +130,18 @@ static bool collect(pid_t keeper, double end, bool in_time, pid_t *ended, int *s
     return false;
 }
 
-status host_child_run(char *const argv[], double seconds, struct strbuf *output, int *code, struct err *e)
+status host_child_run(char *const argv[], const char *tmp, double seconds, struct strbuf *output, int *code,
+                      struct err *e)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return err_set(e, LATHE_COMPILER, "%s cannot be run: %s", argv[0], strerror(errno));
-    char **envp = english_environment();
+    char *variable = tmp ? mem_printf("TMPDIR=%s", tmp) : NULL;
+    char **envp = child_environment(variable);
     pid_t caller = getpid(), keeper = fork();
     if (keeper == 0) keep(argv, envp, caller, ends[1]);
     int problem = errno;
     mem_free(envp);
+    mem_free(variable);
     close(ends[1]);
     if (keeper < 0) {
         close(ends[0]);

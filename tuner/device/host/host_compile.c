@@ -164,7 +164,7 @@ status host_compiler_version(char *out, int size, struct err *e)
     status s = find_compiler(&c, e);
     if (!s) {
         add(&c, "--version");
-        s = host_child_run(c.argv, CHILD_VERSION_SECONDS, &text, &result, &why);
+        s = host_child_run(c.argv, NULL, CHILD_VERSION_SECONDS, &text, &result, &why);
         if (s) err_set(e, s, "'%s --version': %s; set CXX to a working C++ compiler", c.argv[0], why.text);
     }
     int n = (int)strcspn(sb_str(&text), "\r\n");
@@ -236,6 +236,7 @@ static status publish(const char *made, const char *image, struct err *e)
 struct job {
     const struct jit_request *request;
     char *source, *expanded, *image;    /* temporary files */
+    char *folder;                       /* of these, and of the compiler's own */
     struct command compiler;
     struct strbuf log;
     bool refused, died;
@@ -245,6 +246,8 @@ struct job {
 static void job_open(struct job *j, const struct jit_request *r)
 {
     *j = (struct job){.request = r};
+    const char *slash = strrchr(r->image_path, '/');
+    j->folder = slash ? mem_printf("%.*s", (int)(slash + 1 - r->image_path), r->image_path) : mem_strdup("./");
     j->source = mem_printf("%s.%ld.cu", r->image_path, (long)getpid());
     j->expanded = mem_printf("%s.%ld.ii", r->image_path, (long)getpid());
     j->image = mem_printf("%s.%ld.so", r->image_path, (long)getpid());
@@ -258,6 +261,7 @@ static void job_close(struct job *j)
     mem_free(j->source);
     mem_free(j->expanded);
     mem_free(j->image);
+    mem_free(j->folder);
     command_free(&j->compiler);
     sb_free(&j->log);
 }
@@ -287,10 +291,10 @@ static status run_step(struct job *j, struct command *c, const char *output, con
     add(c, "-o");
     add(c, output);
     add(c, input);
-    status s = host_child_run(c->argv, 0 /* whoever asked limits it */, &j->log, &result, e);
+    status s = host_child_run(c->argv, j->folder, 0 /* whoever asked limits it */, &j->log, &result, e);
     if (!s && result && strstr(sb_str(&j->log), "No space left on device")) {   /* says nothing of the source */
         s = err_set(e, LATHE_IO, "%s: the compiler found no space left on the device: %.300s\nfree some, or set "
-                    "LATHE_CACHE and TMPDIR to folders that have it", output, sb_str(&j->log));
+                    "LATHE_CACHE to a folder that has it", output, sb_str(&j->log));
     } else if (!s && result) {
         j->refused = true;
         j->died = compiler_died(result, sb_str(&j->log));
