@@ -102,6 +102,53 @@ extern "C" __global__ void lathe_absolute(double *p, long long count)
     for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) p[i] = fabs(p[i]);
 }
 
+// x, but +-most beyond it; a NaN stays one.
+static __device__ __forceinline__ double lathe_within(double x, double most)
+{
+    return x > most ? most : x < -most ? -most : x;
+}
+
+// p[count]: every number times 1 + by or 1 - by, as the seed says, rounded to the type; what would
+// overflow stays as it is.
+extern "C" __global__ void lathe_perturb(void *p, int type, long long count, long long seed, double by)
+{
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
+        const double x = lathe_read(p, type, i), sign = lathe_bits_of((lathe_u64)seed, i) >> 32 & 1 ? by : -by;
+        const float moved = lathe_rounded(x + x * sign, type);
+        if (moved - moved == 0) lathe_write(p, type, i, moved);
+    }
+}
+
+// S[count] += (y - ref)^2, where neither is NaN. edge: the type's largest number, which an infinity counts as.
+extern "C" __global__ void lathe_add_square(const void *y, int type, const double *ref, double *S, long long count,
+                                            double edge)
+{
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
+        const double d = lathe_within(lathe_read(y, type, i), edge) - lathe_within(ref[i], edge);
+        if (d == d) S[i] += d * d;
+    }
+}
+
+// out[thread] = the largest |p| that is no NaN; edge as above
+extern "C" __global__ void lathe_largest(const double *p, long long count, double edge, double *out)
+{
+    double largest = 0.0;
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride())
+        if (fabs(lathe_within(p[i], edge)) > largest) largest = fabs(lathe_within(p[i], edge));
+    out[lathe_first()] = largest;
+}
+
+// S[count]: on entry what lathe_add_square left, on return what an error is relative to: |ref|, how far inputs that
+// moved by one would move it, as `factor` says (but `most` at most), and `smallest`.
+extern "C" __global__ void lathe_sensitivity(double *S, const double *ref, long long count, double factor, double most,
+                                             double smallest)
+{
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
+        const double moved = sqrt(S[i]) * factor;
+        S[i] = fabs(ref[i]) + (moved < most ? moved : most) + smallest;
+    }
+}
+
 #if LATHE_GEMM
 // S[m, n]: on entry sum over k of |x| |w|, on return what an error of Y is relative to: |Y| + slope * that sum, where
 // slope is the epilogue's own there. Z: the sums of x w. smallest: what the sums may lose by being rounded to multiples
@@ -122,12 +169,6 @@ extern "C" __global__ void lathe_scale(const double *Z, double *S, double smalle
     }
 }
 #endif
-
-// x, but +-most beyond it; a NaN stays one.
-static __device__ __forceinline__ double lathe_within(double x, double most)
-{
-    return x > most ? most : x < -most ? -most : x;
-}
 
 // Results where the inputs are not of one size: each element is measured by its own scale. `sgemm` has the results of
 // the GEMM that sums in float32, of the same type as `got`: what is NaN or infinite there must be so here, and nothing

@@ -60,6 +60,33 @@ failing() {
         --tolerance times_sgemm_error=200
 }
 
+@test "a reference that is a kernel: any order of summation is right where sums cancel, and what is wrong stays so" {
+    wrong="default normal ones integers wide large tiny outliers rows faint columns"
+    split "$LATHE_BIN" verify "$TREE/test/specs/cancels.lua" --kernel cancels --device host --sample 8 -q --json
+    [ "$status" = 1 ]
+    printf '%s\n' "$out" >all
+    [ "$(json all "json_array_length(j)")" = 112 ]
+    for way in forward backward parts; do [ "$(failing all WAY=$way)" = "" ]; done
+    [ "$(failing all WAY=flush)" = tiny ]
+    [ "$(failing all WAY=bf16)" = "default normal wide large tiny outliers rows faint columns special overflow" ]
+    [ "$(failing all WAY=missing)" = "$wrong special overflow" ]
+    [ "$(failing all WAY=zeros)" = "$wrong special overflow" ]
+    [ "$(failing all WAY=one_wrong)" = "$wrong" ]
+    lathe verify "$TREE/test/specs/cancels.lua" --kernel cancels --config WAY=parts --device host -q --seed 2 >parts
+    [ "$(grep -c "each element, by perturbed inputs$" parts)" = 9 ]
+    [ "$(grep -c "over all$" parts)" = 5 ]
+    for type in f16 bf16; do
+        for way in backward parts; do
+            lathe verify "$TREE/test/specs/cancels.lua" --set type=$type --kernel cancels --config WAY=$way \
+                --device host -q >narrow
+        done
+        split lathe verify "$TREE/test/specs/cancels.lua" --set type=$type --kernel cancels --config WAY=zeros \
+            --device host -q --json
+        printf '%s\n' "$out" >zeros
+        [[ "$(failing zeros WAY=zeros)" == "default normal ones integers wide large"*" outliers rows faint columns "* ]]
+    done
+}
+
 @test "a problem without a GEMM is measured by the reference itself" {
     "$LATHE_BIN" verify "$TREE/test/specs/faults.lua" --kernel scale --config BUG=none --device host -q
     split "$LATHE_BIN" verify "$TREE/test/specs/faults.lua" --kernel scale --config BUG=segfault --device host -q \

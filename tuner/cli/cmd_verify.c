@@ -65,6 +65,7 @@ struct verified {
     json_t *results;            /* in the order they came */
     const char *kernel;
     bool quiet;
+    bool moved;                 /* the reference is a kernel: elements are measured by how perturbed inputs move them */
 };
 
 static void on_note(void *ctx, const char *text)
@@ -132,7 +133,8 @@ static void print_classes(const struct verified *v, struct strbuf *b)
         error_cell(t, c->worst);
         error_cell(t, c->sgemm_error);
         error_cell(t, c->limit);
-        table_cell(t, inputs_plain(c->inputs) ? "over all" : "each element");
+        const char *element = v->moved ? "each element, by perturbed inputs" : "each element";
+        table_cell(t, inputs_plain(c->inputs) ? "over all" : element);
     }
     table_print(t, b);
     table_free(t);
@@ -206,7 +208,8 @@ static status verify_run(const struct cli *cli, void *p, struct err *e)
     for (int i = 0; i < args->tolerances.count && s == LATHE_OK; i++)
         if ((s = problem_set_tolerance(problem, args->tolerances.items[i], e)) != LATHE_OK)
             err_prefix(e, "--tolerance");
-    struct verified v = {.results = json_array(), .kernel = args->kernel, .quiet = args->quiet};
+    struct verified v = {.results = json_array(), .kernel = args->kernel, .quiet = args->quiet,
+                         .moved = problem && problem->reference.kind == REFERENCE_KERNEL};
     struct verification_request r = {.problem = problem, .kernel = args->kernel, .config = args->config,
                                      .sample = args->config ? 1 : (int)args->sample, .device = args->device,
                                      .inputs = inputs, .ninputs = ninputs, .seed = (uint64_t)args->seed,
@@ -230,8 +233,10 @@ const struct command command_verify = {
     .details =
         "Errors stand beside those of the float32 GEMM on the same inputs, and the limit is as many times them as "
         "the tolerance's times_sgemm_error says. Where magnitudes differ much, each element's error is taken "
-        "relative to sum |x| |w|; a NaN or an infinity must stand exactly where the float32 GEMM has it. On a GPU, "
-        "the first class is tried once more with warps that pause at random, which finds races. "
+        "relative to sum |x| |w|; a NaN or an infinity must stand exactly where the float32 GEMM has it. A "
+        "reference that is a kernel stands for that GEMM, and an element's error is taken relative to its size and "
+        "to how far it moves when all inputs are a little other, which takes five more runs of the reference. On a "
+        "GPU, the first class is tried once more with warps that pause at random, which finds races. "
         "docs/method.md tells more.\n"
         "Exit code 1: something was not right; the second table says what.",
     .options = verify_options,

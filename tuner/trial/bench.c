@@ -26,6 +26,10 @@ static status load_support(struct bench *b, struct err *e)
                   {"lathe_hash", &b->hash_words},
                   {"lathe_compare", &b->compare},
                   {"lathe_compare_scaled", &b->compare_scaled},
+                  {"lathe_perturb", &b->perturb},
+                  {"lathe_add_square", &b->add_square},
+                  {"lathe_largest", &b->largest},
+                  {"lathe_sensitivity", &b->sensitivity},
                   {"lathe_upcast", &b->upcast},
                   {"lathe_count_same", &b->count_same}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted && !s; i++)

@@ -56,7 +56,7 @@ struct bench {
     dev_ptr *address;               /* their data */
     struct dev_module *support;
     struct dev_function *fill_uniform, *fill_normal, *hash_words, *compare, *upcast, *count_same;
-    struct dev_function *fill_class, *compare_scaled;
+    struct dev_function *fill_class, *compare_scaled, *perturb, *add_square, *largest, *sensitivity;
     struct guarded scratch;         /* partial results, one a thread */
     struct guarded flush;           /* larger than the L2 */
     uint64_t seed;                  /* of the inputs now in the tensors; 0: none */

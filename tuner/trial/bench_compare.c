@@ -109,10 +109,11 @@ static status copy_all(struct bench *b, int tensor, struct copies *c, struct err
     status s = b->ops->copy_out(b->dev, c->got, b->address[tensor], bytes, e);
     if (!s) s = b->ops->copy_out(b->dev, c->ref, b->now->exact[tensor].data, n * sizeof *c->ref, e);
     if (s || !b->scaled || !b->now->scale[tensor].data) return s;
-    c->sgemm = mem_alloc(bytes);
     c->scale = mem_alloc(n * sizeof *c->scale);
-    s = b->ops->copy_out(b->dev, c->sgemm, b->now->sgemm[tensor].data, bytes, e);
-    return s ? s : b->ops->copy_out(b->dev, c->scale, b->now->scale[tensor].data, n * sizeof *c->scale, e);
+    s = b->ops->copy_out(b->dev, c->scale, b->now->scale[tensor].data, n * sizeof *c->scale, e);
+    if (s || !b->now->sgemm[tensor].data) return s;
+    c->sgemm = mem_alloc(bytes);
+    return b->ops->copy_out(b->dev, c->sgemm, b->now->sgemm[tensor].data, bytes, e);
 }
 
 static void free_copies(struct copies *c)

@@ -62,6 +62,13 @@ status bench_share_of(struct bench *b, int tensor, double value, double *share, 
  * Leaves other outputs. */
 status bench_check_reference(struct bench *b, struct pipeline *run, double seconds, struct err *e);
 
+/* bench_sensitivity.c, for scaled inputs and a reference that is a kernel, which `run` has just run, its outputs kept
+ * as exact, the scaled limit set: the scale is made of how far inputs that are slightly other move each element. Leaves
+ * the inputs as they were, other outputs and workspace. */
+status bench_measure_sensitivity(struct bench *b, struct pipeline *run, uint64_t seed, struct err *e);
+/* How far sums in float32 may be off that of such a problem, over the scale; the longest sum is guessed. */
+double bench_sum_error(const struct bench *b);
+
 /* "[3,17]" for a flat index */
 void bench_index_text(const struct plan_buffer *p, int64_t flat, char *text, size_t size);
 
