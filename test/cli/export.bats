@@ -26,6 +26,12 @@ builds() { # FILE [OPTION...]
     builds w.cu -DLATHE_SELFTEST
 }
 
+@test "lets and workspace that depend on scalars: the file and its self-test build" {
+    lathe tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --db d.db -q
+    lathe export --db d.db -o w.cu
+    builds w.cu -DLATHE_SELFTEST
+}
+
 @test "a reference kernel over lathe.cuh, whose formulas divide: the self-test builds" {
     cp "$TREE/test/specs/faults_reference.cu" mine.cu
     sed -i '1i #include "lathe.cuh"' mine.cu

@@ -71,12 +71,15 @@ needs_cubin() { grep -q '^LATHE_CUBIN = """' "$BATS_FILE_TMPDIR/simt.py" || skip
     command -v nvcc >/dev/null || skip "no nvcc here"
     compiled simt.py inline
     nvcc -std=c++17 -gencode=arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra,-Werror -c given.cu -o given.o
-    exported --db "$BATS_FILE_TMPDIR/host.db" --problem kernelbench_68    # no scalars
-    python3 - >given.cu <<'END'
+    "$LATHE_BIN" tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --db host.db -q
+    for from in "$BATS_FILE_TMPDIR/host.db --problem kernelbench_68" host.db; do    # no scalars; workspace by scalars
+        exported --db $from
+        python3 - >given.cu <<'END'
 exec(open("w.py").read().partition("\n# How it runs")[0].replace("import torch\nimport torch.nn as nn\n", ""))
 print(LATHE_SOURCE + LATHE_BINDING)
 END
-    nvcc -std=c++17 -arch=sm_80 -DLATHE_WORKSPACE_KEPT -Xcompiler -Wall,-Wextra,-Werror -c given.cu -o given.o
+        nvcc -std=c++17 -arch=sm_80 -DLATHE_WORKSPACE_KEPT -Xcompiler -Wall,-Wextra,-Werror -c given.cu -o given.o
+    done
     nm -C given.o | grep -q 'T lathe_torch_run(std::vector<long'
     grep -q '#include <torch/extension.h>' given.cpp
 }

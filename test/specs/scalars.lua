@@ -1,5 +1,5 @@
 -- Scalars as a kernel's own arguments, as sums of them, and in what must not vary: a let that is compiled in, a
--- constraint. Right as it is; test/mutants/scalars.txt and test/cli/scalars.bats make it wrong.
+-- constraint, workspace. Right as it is; test/mutants/scalars.txt and test/cli/scalars.bats make it wrong.
 return problem {
   name = "scalars", summary = "Y = clamp(gain X + offset, low, high) + steps",
   dims = { { "M", 64 }, { "N", 96 } },
@@ -21,6 +21,7 @@ return problem {
       params = { { "BLOCK", { 32, 64 } } },
       let = { { "count", "floor(steps)" }, { "twice", "2 * gain" } },
       constraints = { "steps <= 8" },
+      workspace = { { "room", "f32", { "count", "M" }, zero = "once" } },
       steps = {
         launch { "scalars", grid = "M", block = "BLOCK",
                  args = { "X", "Y", "N", "twice", "offset", "low", "high" } },

@@ -33,6 +33,12 @@ void export_dim_params(struct exporter *x)
     for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%sint64_t %s", i ? ", " : "", x->p->dims[i].name);
 }
 
+void export_size_params(struct exporter *x)
+{
+    export_dim_params(x);
+    for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, ", float %s", x->p->scalars[i].name);
+}
+
 /* --- provenance --- */
 
 static void comment(struct exporter *x, const char *label, const char *text)

@@ -84,9 +84,10 @@ static status print_layout(struct exporter *x, struct err *e)
             "\n// Where each workspace buffer starts; gives the total in bytes, SIZE_MAX if there is no such memory.\n"
             "static size_t %s_layout(%s",
             x->function, x->say->driver ? "const long long *lathe_limit, " : "");
-    export_dim_params(x);
+    export_size_params(x);
     sb_add(x->out, ", size_t *lathe_start, size_t *lathe_bytes)\n{\n    size_t lathe_at = 0;\n");
     print_dim_checks(x, "SIZE_MAX");
+    for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, "    (void)%s;\n", x->p->scalars[i].name);
     struct strbuf formulas = {0}, *file = x->out;
     x->out = &formulas;
     status s = print_lets(x, e);
@@ -98,20 +99,35 @@ static status print_layout(struct exporter *x, struct err *e)
     return s;
 }
 
-static status print_workspace_query(struct exporter *x, struct err *e)
+/* "lathe_linear_layout(M, N, K, s, lathe_start, lathe_bytes)" */
+static void print_layout_call(struct exporter *x)
+{
+    sb_addf(x->out, "%s_layout(%s", x->function, x->say->driver ? "lathe_limit, " : "");
+    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
+    for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, "%s, ", x->p->scalars[i].name);
+    sb_add(x->out, "lathe_start, lathe_bytes)");
+}
+
+void export_own_scalars(struct exporter *x)
+{
+    for (int i = 0; i < x->p->nscalars; i++)
+        sb_addf(x->out, "    const float %s = (float)%.17g;\n", x->p->scalars[i].name, x->p->scalars[i].value);
+}
+
+static void print_workspace_query(struct exporter *x)
 {
     int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     sb_addf(x->out,
-            "\n// Bytes of workspace that a call at this size needs; SIZE_MAX: no size to be served.\n%s size_t "
+            "\n// Bytes of workspace that a call at this size needs%s; SIZE_MAX: no size to be served.\n%s size_t "
             "%s_workspace(%s",
-            x->say->driver ? "static" : "extern \"C\"", x->function,
+            x->p->nscalars ? ", with the specification's scalars" : "", x->say->driver ? "static" : "extern \"C\"", x->function,
             x->say->driver ? "const long long *lathe_limit, " : "");
     export_dim_params(x);
-    sb_addf(x->out, ")\n{\n    size_t lathe_start[%d], lathe_bytes[%d];\n    return %s_layout(%s", n, n, x->function,
-            x->say->driver ? "lathe_limit, " : "");
-    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
-    sb_add(x->out, "lathe_start, lathe_bytes);\n}\n");
-    return LATHE_OK;
+    sb_add(x->out, ")\n{\n");
+    export_own_scalars(x);
+    sb_addf(x->out, "    size_t lathe_start[%d], lathe_bytes[%d];\n    return ", n, n);
+    print_layout_call(x);
+    sb_add(x->out, ";\n}\n");
 }
 
 void export_launcher_params(struct exporter *x)
@@ -122,8 +138,7 @@ void export_launcher_params(struct exporter *x)
         if (x->say->driver) sb_addf(x->out, "CUdeviceptr %s, ", t->name);
         else sb_addf(x->out, "%s%s *%s, ", t->output ? "" : "const ", dtype_public_type(t->dtype), t->name);
     }
-    export_dim_params(x);
-    for (int i = 0; i < p->nscalars; i++) sb_addf(x->out, ", float %s", p->scalars[i].name);
+    export_size_params(x);
     sb_addf(x->out, ", %sworkspace, size_t workspace_bytes,\n    %s stream", x->say->driver ? "CUdeviceptr " : "void *",
             x->say->driver ? "CUstream" : "cudaStream_t");
 }
@@ -228,9 +243,9 @@ static status print_refusals(struct exporter *x, struct err *e)
     if (!s) print_let_checks(x);
     if (!s) s = export_tensor_checks(x, e);
     if (s) return s;
-    sb_addf(x->out, "    const size_t lathe_needed = %s_layout(%s", x->function, x->say->driver ? "lathe_limit, " : "");
-    for (int i = 0; i < x->p->ndims; i++) sb_addf(x->out, "%s, ", x->p->dims[i].name);
-    sb_addf(x->out, "lathe_start, lathe_bytes);\n    if (lathe_needed == SIZE_MAX || lathe_needed > workspace_bytes) "
+    sb_add(x->out, "    const size_t lathe_needed = ");
+    print_layout_call(x);
+    sb_addf(x->out, ";\n    if (lathe_needed == SIZE_MAX || lathe_needed > workspace_bytes) "
                     "return %s;\n    (void)workspace;\n", x->say->invalid);
     for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, "    (void)%s;\n", x->p->scalars[i].name);
     s = export_step_checks(x, e);
@@ -269,7 +284,7 @@ status export_launcher(struct exporter *x, struct err *e)
     x->out = file;
     export_helpers(x);
     sb_add(x->out, sb_str(&layout));
-    if (!s) s = print_workspace_query(x, e);
+    if (!s) print_workspace_query(x);
     sb_add(x->out, sb_str(&function));
     sb_free(&layout);
     sb_free(&function);

@@ -78,6 +78,10 @@ status export_expr(struct exporter *x, const struct expr *e, struct err *err);
 status export_problem_expr(struct exporter *x, const struct expr *e, struct err *err);
 /* "int64_t M, int64_t N, int64_t K" */
 void export_dim_params(struct exporter *x);
+/* The same and the scalars: "int64_t M, int64_t N, int64_t K, float s" */
+void export_size_params(struct exporter *x);
+/* "    const float s = (float)2.5;" for each scalar, as the specification has it. */
+void export_own_scalars(struct exporter *x);
 
 /* export_tensors.c: what refuses a size at which a tensor is none, or larger than any memory. */
 status export_tensor_checks(struct exporter *x, struct err *e);

@@ -22,6 +22,13 @@ static void test_all_that_a_launch_says(void **state)
     compare_kernels("test/specs/launch.lua", 6, 11, c_says);
 }
 
+/* Lets and workspace that depend on scalars. */
+static void test_scalars(void **state)
+{
+    needs_compiler();
+    compare_kernels("test/specs/scalars.lua", 2, 11, c_says);
+}
+
 /* Results of different problems have no common parameters. */
 static void test_different(void **state)
 {
@@ -53,6 +60,7 @@ int main(void)
         cmocka_unit_test(test_linear),
         cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_all_that_a_launch_says),
+        cmocka_unit_test(test_scalars),
         cmocka_unit_test(test_different),
     };
     return cmocka_run_group_tests(tests, program_setup, program_teardown);

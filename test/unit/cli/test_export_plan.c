@@ -128,6 +128,13 @@ static void test_all_that_a_launch_says(void **state)
     compare_kernels("test/specs/launch.lua", "sm_90a", NULL, 6);
 }
 
+/* Lets and workspace that depend on scalars. */
+static void test_scalars(void **state)
+{
+    needs_compiler();
+    compare_kernels("test/specs/scalars.lua", "sm_90a", NULL, 2);
+}
+
 /* A let that the source was compiled with: other sizes are refused where it would be another. */
 static void test_compiled_let(void **state)
 {
@@ -266,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_float),
         cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_all_that_a_launch_says),
+        cmocka_unit_test(test_scalars),
         cmocka_unit_test(test_compiled_let),
         cmocka_unit_test(test_no_value),
         cmocka_unit_test(test_no_size),

@@ -12,19 +12,13 @@ static void print_arguments(const struct problem *p, struct strbuf *b, const cha
     for (int i = 0; i < p->nscalars; i++) sb_addf(b, ", %s", p->scalars[i].name);
 }
 
-static void print_size_params(struct exporter *x)
-{
-    export_dim_params(x);
-    for (int i = 0; i < x->p->nscalars; i++) sb_addf(x->out, ", float %s", x->p->scalars[i].name);
-}
-
 static void print_choose(struct c_export *c)
 {
     struct exporter *x = c->x;
     const struct problem *p = x->p;
     sb_add(c->out, "\n// The variant that serves a size; -1: none does.\nstatic int lathe_choose(const struct "
                    "LatheDevice *lathe, ");
-    print_size_params(x);
+    export_size_params(x);
     sb_add(c->out, ")\n{\n    const int64_t lathe_size[LATHE_DIMS] = {");
     for (int d = 0; d < p->ndims; d++) sb_addf(c->out, "%s%s", d ? ", " : "", p->dims[d].name);
     sb_add(c->out,
@@ -80,8 +74,7 @@ static void print_api(struct c_export *c)
     sb_addf(c->out, "CUresult %s_workspace(const struct %s *lathe, ", name, name);
     export_dim_params(x);
     sb_add(c->out, ", size_t *lathe_bytes)\n{\n");
-    for (int i = 0; i < p->nscalars; i++)
-        sb_addf(c->out, "    const float %s = (float)%.17g;\n", p->scalars[i].name, p->scalars[i].value);
+    export_own_scalars(x);
     print_refusal(c);
     print_chosen(c);
     sb_add(c->out, "    if (lathe_i < 0) return CUDA_ERROR_NOT_SUPPORTED;\n"
@@ -101,7 +94,7 @@ static void print_api(struct c_export *c)
     sb_addf(c->out,
             ",\n        workspace, workspace_bytes, stream);\n}\n\nconst char *%s_choice(const struct %s *lathe, ",
             name, name);
-    print_size_params(x);
+    export_size_params(x);
     sb_add(c->out, ")\n{\n");
     print_chosen(c);
     sb_add(c->out, "    return lathe_i < 0 ? 0 : lathe_variants[lathe_i].text;\n}\n");
@@ -171,7 +164,7 @@ void export_c_header(struct c_export *c, struct strbuf *header)
             ");\n\n/* Which configuration serves a size, as a text that lives as long as the program; 0: none. "
             "*/\nconst char *%s_choice(const struct %s *lathe, ",
             name, name);
-    print_size_params(x);
+    export_size_params(x);
     sb_add(header, ");\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
     x->out = source;
 }

@@ -82,15 +82,26 @@ static void print_constants(struct exporter *x, const struct torch_model *m)
     sb_addf(x->out, "LATHE_USES_CUBLAS = %s\n", export_has_gemm(x->k) ? "True" : "False");
 }
 
+#define SIZES_AND_SCALARS "const std::vector<int64_t> &sizes, const std::vector<double> &scalars"
+
+/* A function's body up to where `start` and `bytes` have each workspace buffer's. what: becomes of all its bytes. */
+static void print_layout(struct exporter *x, struct strbuf *b, const char *what)
+{
+    int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
+    sb_addf(b, "\n{\n%s    size_t start[%d], bytes[%d];\n    %s%s::%s_layout(",
+            x->p->nscalars ? "" : "    (void)scalars;\n", n, n, what, x->space, x->function);
+    for (int i = 0; i < x->p->ndims; i++) sb_addf(b, "sizes[%d], ", i);
+    for (int i = 0; i < x->p->nscalars; i++) sb_addf(b, "(float)scalars[%d], ", i);
+    sb_add(b, "start, bytes);\n");
+}
+
 /* Start and bytes of each part of the workspace that must be zero before the first call. */
 static void print_zero_once(struct exporter *x, struct strbuf *b)
 {
-    int n = x->k->nworkspace > 0 ? x->k->nworkspace : 1;
     const char *comma = "";
-    sb_addf(b, "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes)\n{\n"
-               "    size_t start[%d], bytes[%d];\n    %s::%s_layout(", n, n, x->space, x->function);
-    for (int i = 0; i < x->p->ndims; i++) sb_addf(b, "sizes[%d], ", i);
-    sb_add(b, "start, bytes);\n    return {");
+    sb_add(b, "std::vector<int64_t> lathe_torch_zero_once(" SIZES_AND_SCALARS ")");
+    print_layout(x, b, "");
+    sb_add(b, "    return {");
     for (int w = 0; w < x->k->nworkspace; w++) {
         if (x->k->workspace[w].zero != ZERO_ONCE) continue;
         sb_addf(b, "%s(int64_t)start[%d], (int64_t)bytes[%d]", comma, w, w);
@@ -103,8 +114,8 @@ static void print_zero_once(struct exporter *x, struct strbuf *b)
 static void print_binding(struct exporter *x)
 {
     static const char DECLARATIONS[] =
-        "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes);\n"
-        "std::vector<int64_t> lathe_torch_zero_once(const std::vector<int64_t> &sizes);\n"
+        "int64_t lathe_torch_workspace(" SIZES_AND_SCALARS ");\n"
+        "std::vector<int64_t> lathe_torch_zero_once(" SIZES_AND_SCALARS ");\n"
         "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"
         "                        const std::vector<int64_t> &sizes, const std::vector<double> &scalars,\n"
         "                        int64_t workspace, int64_t bytes, int64_t stream);\n"
@@ -120,11 +131,10 @@ static void print_binding(struct exporter *x)
             "template <typename... P, typename... A>\n"
             "static cudaError_t lathe_torch_call(cudaError_t (*f)(P...), A... args)\n"
             "{\n    return f((P)args...);\n}\n\n"
-            "int64_t lathe_torch_workspace(const std::vector<int64_t> &sizes)\n{\n    size_t bytes = %s::%s_workspace(",
-            DECLARATIONS, x->space, x->function);
-    for (int i = 0; i < p->ndims; i++) sb_addf(&b, "%ssizes[%d]", i ? ", " : "", i);
-    sb_add(&b,
-            ");\n    return bytes > (size_t)INT64_MAX ? -1 : (int64_t)bytes;\n}\n\n");
+            "int64_t lathe_torch_workspace(" SIZES_AND_SCALARS ")",
+            DECLARATIONS);
+    print_layout(x, &b, "size_t needed = ");
+    sb_add(&b, "    return needed > (size_t)INT64_MAX ? -1 : (int64_t)needed;\n}\n\n");
     print_zero_once(x, &b);
     sb_addf(&b,
             "int64_t lathe_torch_run(const std::vector<int64_t> &inputs, const std::vector<int64_t> &outputs,\n"

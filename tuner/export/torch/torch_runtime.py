@@ -152,11 +152,11 @@ def lathe_compile():
 
 
 class LatheInline:
-    """The launcher of the exported source, at one size."""
+    """The launcher of the exported source, at one size; with scalars of one value if LATHE_FIXED_SCALARS."""
 
-    def __init__(self, module, sizes, nbytes):
+    def __init__(self, module, sizes, scalars, nbytes):
         self.module, self.sizes, self.bytes = module, sizes, nbytes
-        parts = module.lathe_torch_zero_once(sizes)
+        parts = module.lathe_torch_zero_once(sizes, scalars)
         self.zero_once = [part for part in zip(parts[::2], parts[1::2]) if part[1]]
 
     def run(self, inputs, outputs, scalars, memory, stream):
@@ -203,11 +203,11 @@ def lathe_engine(device, sizes, scalars):
     module = lathe_compile()
     if isinstance(module, str):
         return lathe_cubin(sizes, scalars, module)
-    nbytes = module.lathe_torch_workspace(sizes)
+    nbytes = module.lathe_torch_workspace(sizes, scalars)
     if nbytes < 0:
         lathe_cannot(sizes)
         return None
-    return LatheInline(module, sizes, nbytes)
+    return LatheInline(module, sizes, scalars, nbytes)
 
 
 def lathe_size_text(sizes):

@@ -15,11 +15,11 @@ def is_ninja_available():
 class Extension:
     nbytes, error = 4096, 0
 
-    def lathe_torch_workspace(self, sizes):
+    def lathe_torch_workspace(self, sizes, scalars):
         torch.record.append("workspace %s" % (tuple(sizes),))
         return self.nbytes
 
-    def lathe_torch_zero_once(self, sizes):
+    def lathe_torch_zero_once(self, sizes, scalars):
         return [0, 0, 256, 64]  # a buffer that is not there, and one that is
 
     def lathe_torch_run(self, inputs, outputs, sizes, scalars, workspace, nbytes, stream):
