@@ -116,20 +116,38 @@ extern "C" __global__ void lathe_reference_f32(const float *Z, void *Y, int type
 }
 #endif
 
+static __device__ __forceinline__ lathe_u64 lathe_hash_of(lathe_u64 i, unsigned int word)
+{
+    return lathe_mix((i << 32 | i >> 32) ^ lathe_mix(word));
+}
+
 // out[thread] = sum of mix(index, word): a hash of the words that does not depend on the order of addition. The last
-// word of a size that is no multiple of 4 has zeros where there are no bytes.
+// word of a size that is no multiple of 4 has zeros where there are no bytes. Four words at a time: few threads run,
+// and each waits for its loads.
 extern "C" __global__ void lathe_hash(const unsigned int *p, long long bytes, lathe_u64 *out)
 {
-    lathe_u64 sum = 0, whole = (lathe_u64)bytes / 4;
-    for (lathe_u64 i = lathe_first(); i < ((lathe_u64)bytes + 3) / 4; i += lathe_stride()) {
-        unsigned int word = 0;
-        if (i < whole)
-            word = p[i];
-        else
-            for (int b = 0; b < (int)(bytes % 4); b++)
-                word |= (unsigned int)((const unsigned char *)(p + i))[b] << 8 * b;
-        sum += lathe_mix((i << 32 | i >> 32) ^ lathe_mix(word));
+    const lathe_u64 whole = (lathe_u64)bytes / 4, stride = lathe_stride();
+    lathe_u64 sum = 0, i = lathe_first();
+    for (; i + 3 * stride < whole; i += 4 * stride) {
+        const unsigned int a = p[i], b = p[i + stride], c = p[i + 2 * stride], d = p[i + 3 * stride];
+        sum += lathe_hash_of(i, a) + lathe_hash_of(i + stride, b) + lathe_hash_of(i + 2 * stride, c) +
+               lathe_hash_of(i + 3 * stride, d);
     }
+    for (; i < whole; i += stride) sum += lathe_hash_of(i, p[i]);
+    if (i == whole && bytes % 4) {
+        unsigned int word = 0;
+        for (int b = 0; b < (int)(bytes % 4); b++)
+            word |= (unsigned int)((const unsigned char *)(p + i))[b] << 8 * b;
+        sum += lathe_hash_of(i, word);
+    }
+    out[lathe_first()] = sum;
+}
+
+// out[thread] = sum of p: fewer partial results, which are fewer bytes to copy
+extern "C" __global__ void lathe_sum(const lathe_u64 *p, long long count, lathe_u64 *out)
+{
+    lathe_u64 sum = 0;
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) sum += p[i];
     out[lathe_first()] = sum;
 }
 

@@ -24,6 +24,7 @@ static status load_support(struct bench *b, struct err *e)
                   {"lathe_fill_normal", &b->fill_normal},
                   {"lathe_fill_class", &b->fill_class},
                   {"lathe_hash", &b->hash_words},
+                  {"lathe_sum", &b->sum},
                   {"lathe_compare", &b->compare},
                   {"lathe_compare_scaled", &b->compare_scaled},
                   {"lathe_perturb", &b->perturb},
@@ -129,12 +130,20 @@ void bench_close(struct bench *b)
 
 status bench_add_up(struct bench *b, uint32_t blocks, uint64_t *sum, struct err *e)
 {
-    size_t n = (size_t)blocks * BENCH_THREADS;
-    uint64_t *sums = mem_alloc(n * sizeof *sums);
-    status s = b->ops->copy_out(b->dev, sums, b->scratch.data, n * sizeof *sums, e);
+    enum { FEW_BLOCKS = 8 };
+    uint64_t sums[FEW_BLOCKS * BENCH_THREADS];
+    int64_t n = (int64_t)blocks * BENCH_THREADS;
+    dev_ptr from = b->scratch.data, to = from + (uint64_t)n * sizeof *sums;
+    status s = LATHE_OK;
+    if (blocks > FEW_BLOCKS) {
+        void *args[] = {&from, &n, &to};
+        s = bench_run_support(b, b->sum, FEW_BLOCKS, args, e);
+        from = to;
+        n = FEW_BLOCKS * BENCH_THREADS;
+    }
+    if (!s) s = b->ops->copy_out(b->dev, sums, from, (size_t)n * sizeof *sums, e);
     *sum = 0;
-    for (size_t i = 0; i < n && !s; i++) *sum += sums[i];
-    mem_free(sums);
+    for (int64_t i = 0; i < n && !s; i++) *sum += sums[i];
     return s;
 }
 
