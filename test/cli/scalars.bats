@@ -34,6 +34,15 @@ value() { "$LATHE_BIN" query --db db --csv "$1" | tail -1 | tr -d '\r'; }
         AND reason LIKE 'right with the specification''s scalars, wrong with gain = 1.5, %elements differ%'")" = 2 ]
 }
 
+@test "one that stays is no reason that another does, though it be near" {
+    sed -i 's/{ "gain", 2.0 }/{ "gain", 4.5 }/' scalars.lua
+    lathe verify scalars.lua --kernel scalars --device host --inputs default
+    plant 's|twice / 2|4.5f|'
+    run lathe verify scalars.lua --kernel scalars --device host --inputs default
+    [ "$status" = 1 ]
+    [[ "$output" == *"right with the specification's scalars, "*" with gain = 4.21875, "* ]]
+}
+
 @test "what goes wrong in memory with other values is told as that" {
     plant 's|const float gain.*|& if (gain < 2) Y[64 * N + 3] = 0;|'
     run lathe verify scalars.lua --kernel scalars --device host --inputs default --sample 1

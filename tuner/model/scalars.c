@@ -116,16 +116,49 @@ static double least_size(const struct problem *p)
     return least;
 }
 
-/* Towards 0, where bounds, rates and exponents mean no harm; a 0 becomes less than all others. apart: each by another
- * share, so that a ratio of two that is compiled in shows too. */
-static void set_values(const struct problem *p, bool apart, struct scalar *out)
+static double size_of(const struct problem *p, int i)
+{
+    return fabs(p->scalars[i].value);
+}
+
+/* What is left of each that varies: from 3/4 to 15/16, each another share, so that equal ones, and a ratio of two that
+ * is compiled in, show too. by_size: the smallest has the least. */
+static double share_of(const struct problem *p, const bool *varies, bool by_size, int i)
+{
+    int n = 0, before = 0;
+    for (int j = 0; j < p->nscalars; j++) {
+        const double less = size_of(p, j) - size_of(p, i);
+        n += varies[j];
+        before += varies[j] && (by_size && less != 0 ? less < 0 : j < i);
+    }
+    return 0.75 + before * fmin(1 / 16.0, 3 / 16.0 / fmax(n - 1, 1));
+}
+
+/* The largest size of one of the same sign that is smaller and stays. */
+static double stays_below(const struct problem *p, const bool *varies, int i)
+{
+    double most = 0;
+    for (int j = 0; j < p->nscalars; j++)
+        if (!varies[j] && size_of(p, j) < size_of(p, i) && p->scalars[j].value * p->scalars[i].value > 0)
+            most = fmax(most, size_of(p, j));
+    return most;
+}
+
+/* Towards 0, where bounds, rates and exponents mean no harm; a 0 becomes less than all others. in_order: those of one
+ * sign keep their order, since none gets below a smaller one that stays, and of those that vary the larger keeps the
+ * larger share, of its size and of what it is above that. */
+static void set_values(const struct problem *p, const bool *varies, bool in_order, struct scalar *out)
 {
     double least = least_size(p);
     for (int i = 0; i < p->nscalars; i++) {
-        double v = p->scalars[i].value, more = apart ? i % 4 / 16.0 : 0;
+        const double v = p->scalars[i].value, share = share_of(p, varies, in_order, i);
+        const double below = in_order ? stays_below(p, varies, i) : 0;
+        const double size = fmax(fabs(v) * share, below + (fabs(v) - below) * (share - 0.5));
         out[i] = p->scalars[i];
-        if (scalar_varies(p, i))
-            out[i].value = (float)(v == 0 ? least * (0.5 + more) : v * (0.75 + more));
+        if (varies[i] && v == 0)
+            out[i].value = (float)(least * (share - 0.25));
+        else if (varies[i] && (float)size > (float)below)       /* else no float lies between */
+            out[i].value = (float)copysign(size, v);
     }
 }
 
@@ -147,10 +180,13 @@ static bool differs(const struct problem *p, const struct scalar *other, int i)
 bool scalars_vary(const struct problem *p, struct problem *out)
 {
     struct scalar *other = mem_zalloc((size_t)p->nscalars + 1, sizeof *other);
-    bool any = false;
-    set_values(p, true, other);
+    bool *varies = mem_zalloc((size_t)p->nscalars + 1, sizeof *varies), any = false;
+    for (int i = 0; i < p->nscalars; i++)
+        varies[i] = scalar_varies(p, i);
+    set_values(p, varies, false, other);
     if (!keeps_order(p, other))
-        set_values(p, false, other);
+        set_values(p, varies, true, other);
+    mem_free(varies);
     for (int i = 0; i < p->nscalars; i++)
         any = any || differs(p, other, i);
     *out = (struct problem){0};

@@ -1,6 +1,7 @@
 /* test_scalars.c: other values of scalars: which, of which scalars, and the plans with them. */
 #include "spec_fixture.h"
 
+#include "base/rng.h"
 #include "model/scalars.h"
 #include <stdio.h>
 
@@ -10,6 +11,8 @@ static void assert_others(const char *scalars, const char *expected)
     json_t *tree = fixture_tree();
     fixture_set(tree, "scalars", scalars);
     fixture_set(tree, "epilogue", "\"s * z * sigmoid(z)\"");
+    if (strstr(scalars, "steps"))
+        fixture_set(tree, "kernels/0/constraints/3", "\"steps < 8\"");
     struct problem *p = fixture_problem(tree), varied;
     struct strbuf text = {0};
     if (scalars_vary(p, &varied))
@@ -29,10 +32,51 @@ static void values(void **state)
     assert_others("[[\"s\", 0.0]]", "s = 0.5");
     assert_others("[[\"s\", 0.0], [\"hi\", 0.1]]", "s = 0.05, hi = 0.08125");         /* bounds stay in order */
     assert_others("[[\"s\", -0.1], [\"hi\", 0.0]]", "s = -0.075, hi = 0.05625");
-    assert_others("[[\"s\", 1.0], [\"lo\", 1.05], [\"hi\", 1.06], [\"top\", 1.07], [\"all\", 1.08]]",
-                  "s = 0.75, lo = 0.7875, hi = 0.795, top = 0.8025, all = 0.81");
+    assert_others("[[\"s\", 1.05], [\"lo\", 1.0]]", "s = 0.853125, lo = 0.75");      /* by size, where it must be */
+    assert_others("[[\"s\", -1.05], [\"lo\", -1.0], [\"hi\", 1.01]]", "s = -0.91875, lo = -0.75, hi = 0.820625");
+    assert_others("[[\"s\", 1.0], [\"t\", 1.0], [\"u\", 1.0], [\"v\", 1.0], [\"w\", 1.0]]",    /* more than four */
+                  "s = 0.75, t = 0.796875, u = 0.84375, v = 0.890625, w = 0.9375");
     assert_others("[[\"s\", 1e-45]]", "");                                            /* no float lies between */
     assert_others("[[\"s\", 3e38]]", "s = 2.25e+38");
+}
+
+/* One that must stay lies between: the others keep their order with it too, and vary. */
+static void beside_one_that_stays(void **state)
+{
+    (void)state;
+    assert_others("[[\"s\", 4.0], [\"steps\", 3.9]]", "s = 3.925");
+    assert_others("[[\"s\", -4.0], [\"steps\", -3.9], [\"t\", 1.0]]", "s = -3.93125, t = 0.75");
+    assert_others("[[\"s\", 3.9], [\"steps\", 4.0]]", "s = 2.925");
+    assert_others("[[\"s\", 1.0], [\"steps\", 1.0]]", "s = 0.75");
+    assert_others("[[\"s\", 1.00000012], [\"steps\", 1.0], [\"t\", 3.0]]", "t = 2.4375");     /* nothing lies between */
+}
+
+/* Whatever the values: all but the one that stays become others, of the same sign and in the same order. */
+static void any_values(void **state)
+{
+    enum { N = 7, STAYS = 3 };
+    (void)state;
+    json_t *tree = fixture_tree();
+    fixture_set(tree, "scalars",
+                "[[\"s\", 1], [\"t\", 1], [\"u\", 1], [\"steps\", 1], [\"v\", 1], [\"w\", 1], [\"x\", 1]]");
+    fixture_set(tree, "epilogue", "\"s * z * sigmoid(z)\"");
+    fixture_set(tree, "kernels/0/constraints/3", "\"steps < 8\"");
+    struct problem *p = fixture_problem(tree), varied;
+    struct rng r;
+    rng_seed(&r, 5);
+    for (int round = 0; round < 5000; round++) {
+        for (int i = 0; i < N; i++)
+            p->scalars[i].value = ((double)rng_below(&r, 9) - 4) / (round % 2 ? 4 : 1);
+        assert_true(scalars_vary(p, &varied));
+        for (int i = 0; i < N; i++) {
+            const double old = p->scalars[i].value, now = varied.scalars[i].value;
+            assert_true(i == STAYS ? now == old : now != old && now * old >= 0);
+            for (int j = 0; j < N; j++)
+                assert_true(p->scalars[j].value <= old || varied.scalars[j].value > now);
+        }
+        scalars_free(&varied);
+    }
+    problem_free(p);
 }
 
 static void assert_varies(const char *path, const char *text, bool expected)
@@ -117,6 +161,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),
+        cmocka_unit_test(beside_one_that_stays),
+        cmocka_unit_test(any_values),
         cmocka_unit_test(what_else_depends_on_one_keeps_it),
         cmocka_unit_test(plans),
         cmocka_unit_test(an_argument_without_a_value),
