@@ -176,6 +176,23 @@ struct lathe_partial {      // trial/bench.c has the same layout
     lathe_u64 mismatches, idle;                   // idle: that are the common value, exactly, as they should
 };
 
+// out[thread] = the partial results that it strides over as one. Once NaN, a largest stays NaN.
+extern "C" __global__ void lathe_join(const lathe_partial *p, long long count, lathe_partial *out)
+{
+    lathe_partial all = {0, 0, 0, 0, 0, 0, 0};
+    for (lathe_u64 i = lathe_first(); i < (lathe_u64)count; i += lathe_stride()) {
+        const lathe_partial q = p[i];
+        if (q.max_abs > all.max_abs || q.max_abs != q.max_abs) all.max_abs = q.max_abs;
+        if (q.max_rel > all.max_rel || q.max_rel != q.max_rel) all.max_rel = q.max_rel;
+        all.diff1 += q.diff1;
+        all.diff2 += q.diff2;
+        all.ref2 += q.ref2;
+        all.mismatches += q.mismatches;
+        all.idle += q.idle;
+    }
+    out[lathe_first()] = all;
+}
+
 // Whether the element has the bits that outputs hold before a run, LATHE_OUTPUT_NAN. They are a NaN that no arithmetic
 // gives; in 16 bits half of them.
 static __device__ __forceinline__ bool lathe_unwritten(const void *p, int type, lathe_u64 i)

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+static const uint64_t SCRATCH_BYTES =
+    (BENCH_MAX_BLOCKS + BENCH_JOINED_BLOCKS) * BENCH_THREADS * sizeof(struct partial);
+
 status bench_run_support(struct bench *b, struct dev_function *f, uint32_t blocks, void **args, struct err *e)
 {
     const struct dev_launch how = {.grid = {blocks, 1, 1}, .block = {BENCH_THREADS, 1, 1}};
@@ -25,6 +28,7 @@ static status load_support(struct bench *b, struct err *e)
                   {"lathe_fill_class", &b->fill_class},
                   {"lathe_hash", &b->hash_words},
                   {"lathe_sum", &b->sum},
+                  {"lathe_join", &b->join},
                   {"lathe_compare", &b->compare},
                   {"lathe_compare_scaled", &b->compare_scaled},
                   {"lathe_perturb", &b->perturb},
@@ -105,7 +109,7 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
     if (!s) s = alloc_tensors(out, e);
     if (!s) s = bench_alloc_answers(out, &out->timed, e);
     if (!s && out->setup.check) s = bench_alloc_answers(out, &out->check, e);
-    if (!s) s = guarded_alloc(ops, d, BENCH_MAX_BLOCKS * BENCH_THREADS * sizeof(struct partial), &out->scratch, e);
+    if (!s) s = guarded_alloc(ops, d, SCRATCH_BYTES, &out->scratch, e);
     if (!s) s = guarded_alloc(ops, d, (uint64_t)t->limit[LIMIT_l2_bytes] * 2 / 4 * 4 + 4, &out->flush, e);
     if (s) bench_close(out);
     return s;
@@ -128,22 +132,32 @@ void bench_close(struct bench *b)
     memset(b, 0, sizeof *b);
 }
 
+status bench_partials(struct bench *b, struct dev_function *join, uint32_t blocks, size_t size, int64_t *count,
+                      void **out, struct err *e)
+{
+    int64_t n = (int64_t)blocks * BENCH_THREADS;
+    dev_ptr from = b->scratch.data, to = from + (uint64_t)n * size;
+    status s = LATHE_OK;
+    if (blocks > BENCH_JOINED_BLOCKS) {
+        void *args[] = {&from, &n, &to};
+        s = bench_run_support(b, join, BENCH_JOINED_BLOCKS, args, e);
+        from = to;
+        n = BENCH_JOINED_BLOCKS * BENCH_THREADS;
+    }
+    *out = mem_alloc((size_t)n * size);
+    if (!s) s = b->ops->copy_out(b->dev, *out, from, (size_t)n * size, e);
+    *count = s ? 0 : n;
+    return s;
+}
+
 status bench_add_up(struct bench *b, uint32_t blocks, uint64_t *sum, struct err *e)
 {
-    enum { FEW_BLOCKS = 8 };
-    uint64_t sums[FEW_BLOCKS * BENCH_THREADS];
-    int64_t n = (int64_t)blocks * BENCH_THREADS;
-    dev_ptr from = b->scratch.data, to = from + (uint64_t)n * sizeof *sums;
-    status s = LATHE_OK;
-    if (blocks > FEW_BLOCKS) {
-        void *args[] = {&from, &n, &to};
-        s = bench_run_support(b, b->sum, FEW_BLOCKS, args, e);
-        from = to;
-        n = FEW_BLOCKS * BENCH_THREADS;
-    }
-    if (!s) s = b->ops->copy_out(b->dev, sums, from, (size_t)n * sizeof *sums, e);
+    int64_t n;
+    void *all;
+    status s = bench_partials(b, b->sum, blocks, sizeof *sum, &n, &all, e);
     *sum = 0;
-    for (int64_t i = 0; i < n && !s; i++) *sum += sums[i];
+    for (int64_t i = 0; i < n; i++) *sum += ((uint64_t *)all)[i];
+    mem_free(all);
     return s;
 }
 

@@ -55,7 +55,7 @@ struct bench {
     struct guarded *tensors;        /* one a tensor */
     dev_ptr *address;               /* their data */
     struct dev_module *support;
-    struct dev_function *fill_uniform, *fill_normal, *hash_words, *sum, *compare, *upcast, *count_same;
+    struct dev_function *fill_uniform, *fill_normal, *hash_words, *sum, *compare, *join, *upcast, *count_same;
     struct dev_function *fill_class, *compare_scaled, *perturb, *add_square, *largest, *sensitivity;
     struct guarded scratch;         /* partial results, one a thread */
     struct guarded flush;           /* larger than the L2 */

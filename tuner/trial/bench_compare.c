@@ -36,13 +36,14 @@ status bench_compare_at(struct bench *b, int tensor, dev_ptr at, struct comparis
     uint32_t blocks = bench_blocks(count);
     status s = queue_compare(b, tensor, at, blocks, e);
     if (s) return s;
-    size_t n = (size_t)blocks * BENCH_THREADS;
-    struct partial *parts = mem_alloc(n * sizeof *parts);
-    s = b->ops->copy_out(b->dev, parts, b->scratch.data, n * sizeof *parts, e);
+    int64_t n;
+    void *all;
+    s = bench_partials(b, b->join, blocks, sizeof(struct partial), &n, &all, e);
     if (!s) {
+        const struct partial *parts = all;
         double diff1 = 0, diff2 = 0, ref2 = 0;
         *out = (struct comparison){.elements = count};
-        for (size_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++) {
             out->max_abs = larger(out->max_abs, parts[i].max_abs);
             out->max_rel = larger(out->max_rel, parts[i].max_rel);
             diff1 += parts[i].diff1;
@@ -58,7 +59,7 @@ status bench_compare_at(struct bench *b, int tensor, dev_ptr at, struct comparis
         out->rms = sqrt(diff2 / busy);
         out->scaled = b->scaled ? out->max_rel : NAN;
     }
-    mem_free(parts);
+    mem_free(all);
     return s;
 }
 

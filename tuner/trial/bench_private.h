@@ -6,7 +6,7 @@
 
 #include "trial/bench.h"
 
-enum { BENCH_THREADS = 128, BENCH_MAX_BLOCKS = 264 };
+enum { BENCH_THREADS = 128, BENCH_MAX_BLOCKS = 264, BENCH_JOINED_BLOCKS = 8 };
 
 struct partial {            /* lathe_partial in kernels/common/verify.cu */
     double max_abs, max_rel, diff1, diff2, ref2;
@@ -72,7 +72,11 @@ double bench_sum_error(const struct bench *b);
 /* "[3,17]" for a flat index */
 void bench_index_text(const struct plan_buffer *p, int64_t flat, char *text, size_t size);
 
-/* The sum of the numbers that each thread of a support kernel left in b->scratch. */
+/* The partial results of `size` bytes that each thread of a support kernel left in b->scratch, joined into those of few
+ * threads by `join` where there are many, since copying takes longer than joining. *count of them; mem_free. */
+status bench_partials(struct bench *b, struct dev_function *join, uint32_t blocks, size_t size, int64_t *count,
+                      void **out, struct err *e);
+/* The sum of the numbers that each thread left there. */
 status bench_add_up(struct bench *b, uint32_t blocks, uint64_t *sum, struct err *e);
 
 /* bench_compare of values elsewhere than in the output. */
