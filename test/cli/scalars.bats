@@ -69,6 +69,22 @@ value() { "$LATHE_BIN" query --db db --csv "$1" | tail -1 | tr -d '\r'; }
     grep -q "inputs normal: nothing is verified with other scalars: " err
 }
 
+@test "a reference that fails with other values, as one whose scalar is a count: the specification's are all" {
+    sed -i '/_reference/,/^}/ s|const double y = .*|if (gain != 2) FAILS; &|' scalars.cu
+    cp scalars.cu fails.cu
+    sed 's/FAILS/__builtin_trap()/' fails.cu >scalars.cu
+    tune
+    [ "$(value "SELECT count(*) FROM trial WHERE outcome = 'ok'")" = 2 ]
+    grep -q "nothing is verified with other scalars: with gain = 1.5, .* the reference crashes: killed by signal" err
+    lathe verify scalars.lua --kernel scalars --device host --inputs default,normal >out 2>err
+    [ "$(grep -c "nothing is verified with other scalars: with gain = 1.5, .* the reference crashes: " err)" = 2 ]
+    sed 's/FAILS/for (volatile int i = 0;;)/' fails.cu >scalars.cu
+    rm db
+    tune --time-limit 0.2
+    [ "$(value "SELECT count(*) FROM trial WHERE outcome = 'ok'")" = 2 ]
+    grep -q "with other scalars: with gain = 1.5, .* the reference did not end within 2 s" err
+}
+
 @test "without scalars that vary nothing is said of them" {
     sed -i 's|constraints = .*|constraints = { "gain + offset + low + high + steps > 0" },|' scalars.lua
     plant 's|twice / 2|2|'

@@ -74,9 +74,11 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
 void bench_close(struct bench *b);
 
 /* Fills the inputs from the seed, computes the exact outputs and the own error of the GEMM that sums in float32; on the
- * check inputs too, if setup.check, and with other scalars, if setup.scalars and there is room for that. `timed` is in
- * use then. */
+ * check inputs too, if setup.check. `timed` is in use then. */
 status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e);
+/* Then the exact outputs with other scalars, if setup.scalars and there is room for them: `varies`. `timed` is in use
+ * again. */
+status bench_vary(struct bench *b, struct err *e);
 /* Brings the inputs of `timed`, `check` or `varied` into the tensors: those that have check values are filled again.
  * Queued. */
 status bench_use(struct bench *b, struct answers *which, struct err *e);

@@ -249,11 +249,12 @@ status bench_find_answers(struct bench *b, struct answers *a, enum inputs inputs
 status bench_inputs(struct bench *b, enum inputs inputs, uint64_t seed, struct err *e)
 {
     b->seed = 0;
+    b->varies = false;
+    *b->unvaried = 0;
     b->scaled = !inputs_plain(inputs);
     status s = b->setup.check ? bench_find_answers(b, &b->check, INPUTS_check, seed, e) : LATHE_OK;
     if (s) return err_prefix(e, "the check inputs");
     s = bench_find_answers(b, &b->timed, inputs, seed, e);
-    if (!s) s = bench_find_varied(b, b->setup.check ? INPUTS_check : inputs, seed, e);
     b->seed = seed;         /* of what bench_use fills */
     if (!s) s = bench_use(b, &b->timed, e);
     if (s) b->seed = 0;

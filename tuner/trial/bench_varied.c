@@ -58,3 +58,14 @@ status bench_find_varied(struct bench *b, enum inputs inputs, uint64_t seed, str
     b->varies = !*b->unvaried;
     return LATHE_OK;
 }
+
+status bench_vary(struct bench *b, struct err *e)
+{
+    const uint64_t seed = b->seed;
+    b->seed = 0;
+    status s = bench_find_varied(b, b->setup.check ? INPUTS_check : b->timed.inputs, seed, e);
+    b->seed = seed;
+    if (!s) s = bench_use(b, &b->timed, e);
+    if (s) b->seed = 0;
+    return s;
+}

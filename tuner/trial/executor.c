@@ -1,8 +1,7 @@
 /* executor.c: see executor.h.
  *
- * The living worker climbs: CLOSED -> (open) -> OPEN -> (setup) -> READY and stale -> (inputs) -> READY, each arrow one
- * request to the child; a worker
- * that dies is followed by another, which begins at CLOSED. `advance` sends what is next on the way to what is wanted,
+ * The living worker climbs: CLOSED -> (open) -> OPEN -> (setup) -> READY and stale -> (inputs) -> READY, and if there
+ * are other scalars -> (vary) -> READY, each arrow one request to the child; a worker that dies is followed by another, which begins at CLOSED. `advance` sends what is next on the way to what is wanted,
  * and is called when something is wanted and after every reply. Invariants: at most one request is in flight; READY
  * means that the worker holds `setup`, and unless `stale` with `inputs` of `seed`. */
 #include "trial/executor.h"
@@ -23,6 +22,9 @@ struct executor {
     uint64_t seed;
     enum level level;
     bool stale;                 /* READY with other inputs than those wanted */
+    bool to_vary;               /* READY, and the reference with other scalars is still to be computed */
+    bool died_varied;           /* a worker died at that */
+    char unvaried[400];         /* why it cannot be: it is not tried again; "": it can, as far as is known */
     bool climbing;              /* on its way; else it is where it shall be, or `failure` says why not */
     int starts;                 /* workers that were started on this way */
     struct err failure;
@@ -80,8 +82,6 @@ static void read_setup_answer(const json_t *reply, struct setup_answer *out)
     const char *blind = json_string_value(json_object_get(reply, "blind"));
     snprintf(out->reference, sizeof out->reference, "%s", reference ? reference : "");
     snprintf(out->blind, sizeof out->blind, "%s", blind ? blind : "");
-    const char *unvaried = json_string_value(json_object_get(reply, "unvaried"));
-    snprintf(out->unvaried, sizeof out->unvaried, "%s", unvaried ? unvaried : "");
     out->energy = json_is_true(json_object_get(reply, "energy"));
     out->sgemm_error = number_of(reply, "sgemm_error");
     out->sgemm_scaled = number_of(reply, "sgemm_scaled");
@@ -94,6 +94,7 @@ const char *executor_doing(const struct executor *x, double *seconds)
     *seconds = x->level == CLOSED ? OPEN_SECONDS : x->level == OPEN ? SETUP_SECONDS : x->setup->seconds;
     return x->level == CLOSED ? "opening the device"
            : x->level == OPEN ? "setting the problem up"
+           : x->to_vary       ? "computing the reference with other scalars"
                               : "computing the reference";
 }
 
@@ -125,10 +126,19 @@ static status take_reply(struct executor *x, const json_t *reply)
     if (x->level == OPEN) {
         x->level = READY;
         x->stale = true;
+        x->to_vary = false;
+        return LATHE_OK;
+    }
+    if (x->to_vary) {
+        const char *unvaried = json_string_value(json_object_get(reply, "unvaried"));
+        snprintf(x->answer.unvaried, sizeof x->answer.unvaried, "%s", unvaried ? unvaried : "");
+        x->to_vary = false;
         return LATHE_OK;
     }
     read_setup_answer(reply, &x->answer);
+    snprintf(x->answer.unvaried, sizeof x->answer.unvaried, "%s", x->unvaried);
     x->stale = false;
+    x->to_vary = x->setup->scalars && !*x->unvaried;
     return LATHE_OK;
 }
 
@@ -153,10 +163,36 @@ static void note_failure(struct executor *x, const struct child_answer *a)
                 x->level == READY ? ": give a larger --time-limit, ten times of which it may take" : "");
 }
 
+/* Whether candidates are verified without other scalars from now on, since the reference fails with them: it was
+ * written for the specification's. A worker may die of something else, so the first time counts for nothing. */
+static bool leave_unvaried(struct executor *x, const struct child_answer *a)
+{
+    char why[190];
+    if (!x->to_vary) return false;
+    if (a->reply) {
+        const char *error = json_string_value(json_object_get(a->reply, "error"));
+        if (json_integer_value(json_object_get(a->reply, "status")) != LATHE_SPEC || !error) return false;
+        snprintf(x->unvaried, sizeof x->unvaried, "%.*s", (int)strcspn(error, "\n"), error);
+        child_kill(x->child);       /* what crashed on a GPU took its context along */
+        return true;
+    }
+    if (a->end == CHILD_DIED && !x->died_varied) {
+        x->died_varied = true;
+        return false;
+    }
+    if (a->end == CHILD_DIED) snprintf(why, sizeof why, "crashes: %.170s", a->text);
+    else snprintf(why, sizeof why, "did not end within %.4g s", x->setup->seconds);
+    snprintf(x->unvaried, sizeof x->unvaried, "with %.190s the reference %s", x->setup->scalars, why);
+    return true;
+}
+
 static void on_climbed(void *ctx, const struct child_answer *a)
 {
     struct executor *x = ctx;
-    if (a->reply) {
+    if (leave_unvaried(x, a)) {
+        x->level = CLOSED;
+        x->to_vary = false;
+    } else if (a->reply) {
         if (take_reply(x, a->reply)) {
             give_up(x);         /* its own answer is final; a killed worker is followed by another */
             return;
@@ -243,6 +279,8 @@ static void advance(struct executor *x)
         double seconds;
         executor_doing(x, &seconds);
         child_send(x->child, setup_request(x), seconds, on_climbed, x);
+    } else if (x->to_vary) {
+        child_send(x->child, json_pack("{s:s}", "op", "vary"), x->setup->seconds, on_climbed, x);
     } else {
         x->climbing = false;
         x->failure.code = LATHE_OK;
@@ -287,6 +325,7 @@ void executor_prepare(struct executor *x, const struct bench_setup *setup, enum 
     x->inputs = inputs;
     x->seed = seed;
     x->stale = true;
+    x->to_vary = false;
     climb(x);
 }
 

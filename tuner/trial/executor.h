@@ -21,7 +21,8 @@ struct setup_answer {
     double sgemm_error, frobenius_limit, sgemm_scaled, scaled_limit;
     bool energy;                    /* the device tells what energy it takes */
     char blind[160];                /* bench_blind: an output that tells no products apart; "" if none */
-    char unvaried[400];             /* why nothing is verified with other scalars, though there are some; "" if it is */
+    char unvaried[400];             /* why nothing is verified with other scalars, though there are some (no room, no
+                                       numbers, a reference that fails with them); "" if it is */
 };
 
 /* Begins to set the problem up with these inputs. setup is borrowed until the executor is closed; NULL: the problem

@@ -175,10 +175,18 @@ static json_t *do_inputs(struct device_worker *w, const json_t *request)
     char blind[160];
     bench_blind(b, blind, sizeof blind);
     bool energy = w->ops->energy_mj && isfinite(w->ops->energy_mj(w->dev));
-    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s, s:s}", "ok", 1, "energy", (int)energy, "reference",
+    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s}", "ok", 1, "energy", (int)energy, "reference",
                      a->reference, "sgemm_error", nan_or_real(a->sgemm_error), "frobenius_limit", a->frobenius_limit,
                      "sgemm_scaled", nan_or_real(a->sgemm_scaled), "scaled_limit", nan_or_real(a->scaled_limit),
-                     "blind", blind, "unvaried", b->unvaried);
+                     "blind", blind);
+}
+
+/* After the inputs, and apart: a reference that was written for the specification's scalars may fail here. */
+static json_t *do_vary(struct device_worker *w)
+{
+    struct err e = {0};
+    status s = w->ready ? bench_vary(&w->bench, &e) : err_set(&e, LATHE_INTERNAL, "vary before setup");
+    return s ? failure(&e) : json_pack("{s:b, s:s}", "ok", 1, "unvaried", w->bench.unvaried);
 }
 
 static json_t *do_setup(struct device_worker *w, const json_t *request)
@@ -226,6 +234,8 @@ static int device_worker(struct reader *r, const char *device)
             reply = do_setup(&w, request);
         } else if (!strcmp(op, "inputs")) {
             reply = do_inputs(&w, request);
+        } else if (!strcmp(op, "vary")) {
+            reply = do_vary(&w);
         } else if (!strcmp(op, "evaluate")) {
             reply = do_evaluate(&w, request);
         } else {
