@@ -90,6 +90,8 @@ PY
     fails 2 "d.json is a space alone, without a kernel to run: check needs one" lathe check d.json
     fails 2 "d.json is a space alone" lathe tune d.json
     fails 2 "d.json is a space alone" lathe verify d.json --kernel d
+    for command in check verify; do [ "$(lathe help $command | grep -c 'space in JSON')" -eq 0 ]; done # nor says so
+    lathe help space | grep -q 'space in JSON'
     fails 2 "no such specification file" lathe space e.json
     lathe space d.json --where "a > 1" --list >list
     [ "$(cat list)" = "d a=2" ]

@@ -17,7 +17,7 @@ struct check_args {
 
 #define AT(member) .offset = offsetof(struct check_args, member)
 static const struct option_row check_options[] = {
-    SPEC_ROW(struct check_args, spec),
+    SPEC_ROW(struct check_args, spec, ""),
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "only this kernel or baseline"},
     {"target", .arg = "ARCH", .kind = OPTION_TEXTS, AT(targets),
      .help = "compile for it: sm_80, sm_90a, sm_100, host, ...; may be repeated (default: sm_80, sm_90a and sm_100)"},

@@ -9,7 +9,7 @@
 
 #define AT(member) .offset = offsetof(struct space_args, member)
 static const struct option_row space_options[] = {
-    SPEC_ROW(struct space_args, spec),
+    SPEC_ROW(struct space_args, spec, "; a search space in JSON"),
     {"count", .kind = OPTION_FLAG, AT(count), .help = "sizes, and which constraints refuse how many (the default)"},
     {"list", .kind = OPTION_FLAG, AT(list), .help = "every valid configuration, one a line: kernel, then name=value"},
     {"sample", .arg = "N", .kind = OPTION_COUNT, AT(sample), .min = 1, .max = 1000000000,

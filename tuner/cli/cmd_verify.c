@@ -21,7 +21,7 @@ struct verify_args {
 
 #define AT(member) .offset = offsetof(struct verify_args, member)
 static const struct option_row verify_options[] = {
-    SPEC_ROW(struct verify_args, spec),
+    SPEC_ROW(struct verify_args, spec, ""),
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "this kernel or baseline; needed"},
     {"config", .arg = "NAME=V,...", .kind = OPTION_TEXT, AT(config), .help = "this configuration, instead of a sample"},
     {"sample", .arg = "N", .kind = OPTION_COUNT, AT(sample), .initial = "8", .min = 1, .max = 100000,

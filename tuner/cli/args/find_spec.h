@@ -29,10 +29,11 @@ struct spec_args {
     struct text_list sizes, wheres, settings;
 };
 
-/* Rows for a table of options whose struct `type` has a struct spec_args called `member`; SPEC comes first. */
-#define SPEC_ROW(type, member)                                                                                         \
+/* Rows for a table of options whose struct `type` has a struct spec_args called `member`; SPEC comes first, with what
+ * else it may be (a literal). */
+#define SPEC_ROW(type, member, or_else)                                                                                \
     {"SPEC", .kind = OPTION_NEEDED, .offset = offsetof(type, member.name),                                             \
-     .help = "a specification file, its folder with a spec.lua, or a name in kernels/; a search space in JSON"}
+     .help = "a specification file, its folder with a spec.lua, or a name in kernels/" or_else}
 #define SPEC_OPTION_ROWS(type, member)                                                                                 \
     {"size", .arg = "DIM=N", .kind = OPTION_SIZES, .offset = offsetof(type, member.sizes),                             \
      .help = "a dimension's size, M=256 or M=1,N=2; may be repeated (default: the specification's)"},                  \
