@@ -3,7 +3,8 @@
  *
  * A size is drawn at random from what a kind of size is made of, until one is served. Kinds: ragged ones, whose
  * dimensions are no multiples of a tile's (but of 4 or 8 where a constraint wants that); round ones; ones with one
- * dimension as large as it was tuned, which a constraint may want to be; and larger ones of several tiles. */
+ * dimension as large as it was tuned, which a constraint may want to be; and larger ones of several tiles. Where none is
+ * served, as by a kernel that was compiled for one size, it is the size tuned. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "export/internal.h"
@@ -11,6 +12,8 @@
 #include <string.h>
 
 enum { DRAWS = 2000 };      /* until a kind of size is given up */
+#define MOST_LOOP 2e8       /* the product of all dimensions */
+static const int64_t MOST_BYTES = (int64_t)1 << 30;
 
 /* Whether the configuration serves the size, with no more than `most_bytes` of memory. */
 static bool serves(const struct exporter *x, const int64_t *dim, int64_t most_bytes)
@@ -45,7 +48,7 @@ static bool draw(const struct exporter *x, const struct kind *kind, struct rng *
             out[d] = d == as_tuned ? x->p->dims[d].value : kind->values[rng_below(r, (uint64_t)n)];
             product *= (double)out[d];
         }
-        if (product <= kind->most && serves(x, out, (int64_t)1 << 30)) return true;
+        if (product <= kind->most && serves(x, out, MOST_BYTES)) return true;
     }
     return false;
 }
@@ -59,8 +62,8 @@ int export_sizes(const struct exporter *x, int64_t (*out)[EXPORT_MAX_DIMS])
         {{24, 40, 72, 136, 264, 520, 1032, 2056, 4104, 8216}, 4e7, false},
         {{64, 128, 256, 512, 1024, 2048}, 2e7, false},
         {{4, 17, 36, 40, 68, 132}, 4e7, true},
-        {{132, 264, 300, 520, 776, 1032, 2056}, 2e8, false},
-        {{256, 384, 512, 1024, 2048, 4096, 8192}, 2e8, false},
+        {{132, 264, 300, 520, 776, 1032, 2056}, MOST_LOOP, false},
+        {{256, 384, 512, 1024, 2048, 4096, 8192}, MOST_LOOP, false},
     };
     struct rng r;
     int n = 0;
@@ -71,5 +74,8 @@ int export_sizes(const struct exporter *x, int64_t (*out)[EXPORT_MAX_DIMS])
             another = memcmp(out[before], out[n], (size_t)x->p->ndims * sizeof *out[n]) != 0;
         n += another;
     }
-    return n;
+    if (n) return n;
+    double product = 1;
+    for (int d = 0; d < x->p->ndims; d++) product *= (double)(out[0][d] = x->p->dims[d].value);
+    return product <= MOST_LOOP && serves(x, out[0], MOST_BYTES);
 }

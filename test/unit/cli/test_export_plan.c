@@ -236,6 +236,30 @@ static void test_no_size(void **state)
     }
 }
 
+/* A kernel for one size alone, as one that was compiled for it: that is what its self-test tries. */
+static void test_one_size(void **state)
+{
+    json_t *tree = program_tree("test/specs/names.lua");
+    json_t *kernel = json_array_get(json_object_get(tree, "kernels"), 0);
+    struct target t;
+    struct err e = {0};
+    struct strbuf text = {0};
+    struct sizes sizes;
+    config_choice choice[4];
+    json_array_append_new(json_object_get(kernel, "constraints"), json_string("M == 41 and N == 28 and K == 19"));
+    struct problem *p = program_problem(tree, "test/specs/names.lua");
+    for (int d = 0; d < 3; d++)
+        p->dims[d].value = (int64_t[]){41, 28, 19}[d];
+    if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
+        fail_msg("%s", e.text);
+    add_export(&text, p, &p->kernels[0], &t, choice);
+    read_sizes(sb_str(&text), p->ndims, &sizes);
+    assert_int_equal(sizes.n, 1);
+    assert_true(sizes.dim[0][0] == 41 && sizes.dim[0][1] == 28 && sizes.dim[0][2] == 19);
+    sb_free(&text);
+    problem_free(p);
+}
+
 /* Axes of the reference's matrices that are formulas: the self-test has them as C, where `//` begins a comment. */
 static void test_axes(void **state)
 {
@@ -277,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_compiled_let),
         cmocka_unit_test(test_no_value),
         cmocka_unit_test(test_no_size),
+        cmocka_unit_test(test_one_size),
         cmocka_unit_test(test_axes),
     };
     return cmocka_run_group_tests(tests, program_setup, program_teardown);

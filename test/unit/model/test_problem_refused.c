@@ -60,6 +60,8 @@ static void bad_problems(void **state)
         {"dims/1", "[\"max\", 3]", "'max' cannot be a dimension's name: it is a function of formulas"},
         {"dims/1", "[\"and\", 3]", "it is a word of formulas"},
         {"dims/1", "[\"int\", 3]", "it is a word of C++"},
+        {"dims/1", "[\"typeof\", 3]", "it is a word of C, which exports are written in too"},
+        {"dims/1", "[\"_Complex\", 3]", "may not begin with _ and a capital"},
         {"dims/1", "[\"EOF\", 3]", "'EOF' cannot be a dimension's name: it is a macro of C's library"},
         {"dims/1", "[\"linux\", 3]", "it is a macro of C's library"},
         {"dims/1", "[\"z\", 3]", "it is used by the code that lathe generates"},

@@ -71,6 +71,7 @@ const char *reserved_name(const char *name)
                                          "printf",   "puts",     "CUdeviceptr", "CUlaunchAttribute",
                                          "CUresult", "CUstream", "CUtensorMap", "cuMemsetD8Async",
                                          "restrict", NULL};
+    static const char *const c[] = {"typeof", "typeof_unqual", NULL};     /* of C23, and of GNU C and C++ before */
     static const char *const cuda[] = {"cuda", "cublas", "CU_", NULL};
     static const char *const cpp[] = {
         "alignas", "alignof", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
@@ -94,6 +95,8 @@ const char *reserved_name(const char *name)
         return "used by the code that lathe generates";
     if (in_words(name, cpp))
         return "a word of C++";
+    if (in_words(name, c))
+        return "a word of C, which exports are written in too";
     if (in_words(name, called) || in_float(name, functions))
         return "a name of C's library that generated code uses";
     for (int i = 0; cuda[i]; i++)
@@ -101,6 +104,8 @@ const char *reserved_name(const char *name)
             return "reserved (a name may not begin as CUDA's do: cuda, cublas or CU_)";
     if (strncasecmp(name, "lathe", 5) == 0 || strstr(name, "__"))
         return "reserved (a name may not begin with lathe or contain __)";
+    if (name[0] == '_' && isupper((unsigned char)name[1]))
+        return "reserved (a name may not begin with _ and a capital letter: _Complex)";
     return NULL;
 }
 
