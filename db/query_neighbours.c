@@ -6,8 +6,8 @@
 
 /* The configurations are an array of texts. */
 static const char SELECT_NEIGHBOURS[] =
-    "SELECT t.id, t.configuration, t.outcome, t.time_ms FROM trial t WHERE t.campaign_id = ?1 AND t.kernel = ?2 "
-    "AND t.number > 0 AND t.configuration IN (SELECT value FROM json_each(?3)) ORDER BY t.number";
+    "SELECT t.id, t.configuration, t.outcome, t.time_ms, t.score_ms IS NOT NULL FROM trial t WHERE t.campaign_id = ?1 "
+    "AND t.kernel = ?2 AND t.number > 0 AND t.configuration IN (SELECT value FROM json_each(?3)) ORDER BY t.number";
 static const char SELECT_WORK[] = "SELECT flops, bytes FROM campaign WHERE id = ?1";
 
 static int append(const char *text, size_t n, void *buffer)
@@ -27,9 +27,9 @@ static status add_rows(struct query *q, const struct query_neighbours *asked, js
         s = sql_bind(&q->sql, st,
                      SQL_VALUES(sql_int(asked->campaign), sql_text(asked->kernel), sql_text(sb_str(&texts))), e);
     while (!s && !(s = query_step(q, st, &row, e)) && row)
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "trial", query_column(st, 0), "text",
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:b}", "trial", query_column(st, 0), "text",
                                               query_column(st, 1), "outcome", query_column(st, 2), "time_ms",
-                                              query_column(st, 3)));
+                                              query_column(st, 3), "eligible", sqlite3_column_int(st, 4)));
     sqlite3_finalize(st);
     sb_free(&texts);
     return s;

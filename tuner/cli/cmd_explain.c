@@ -160,7 +160,8 @@ static void print_neighbours(struct strbuf *b, const json_t *list, int64_t top)
     struct table *t = table_new();
     size_t n = json_array_size(list), faster = 0;
     for (size_t i = 0; i < n; i++)
-        faster += tree_number(json_array_get(list, i), "ratio") < 1;
+        faster += tree_number(json_array_get(list, i), "ratio") < 1 &&
+                  json_is_true(json_object_get(json_array_get(list, i), "eligible"));
     sb_addf(b, "\nneighbours that were tried: %zu differ in one parameter, %zu of them faster\n", n, faster);
     table_column(t, "trial", TABLE_RIGHT, 0);
     table_column(t, "parameter", TABLE_LEFT, 0);
@@ -180,7 +181,10 @@ static void print_neighbours(struct strbuf *b, const json_t *list, int64_t top)
         table_cell(t, sb_str(&to));
         table_cellf(t, isnan(tree_number(one, "time_ms")) ? "" : "%.4g", tree_number(one, "time_ms"));
         table_cellf(t, isnan(tree_number(one, "ratio")) ? "" : "%.3f", tree_number(one, "ratio"));
-        table_cell(t, tree_text(one, "outcome"));
+        table_cellf(t, "%s%s", tree_text(one, "outcome"),
+                    !strcmp(tree_text(one, "outcome"), "ok") && !json_is_true(json_object_get(one, "eligible"))
+                        ? ", may not win"
+                        : "");
         sb_free(&from);
         sb_free(&to);
     }
@@ -197,7 +201,7 @@ static status print_all(const json_t *x, const struct explain_args *args, struct
         return out_json(x, e);
     if (args->csv)
         return report_csv_rows_out(json_object_get(x, "neighbours"),
-                                   "trial,parameter,from,to,outcome,time_ms,ratio", e);
+                                   "trial,parameter,from,to,outcome,time_ms,ratio,eligible", e);
     print_trial(&b, trial);
     print_roofline(&b, trial, json_object_get(x, "roofline"));
     print_resources(&b, trial, json_object_get(x, "launches"));

@@ -138,10 +138,11 @@ static json_t *neighbours(const json_t *trial, const json_t *changes, const json
         double ms = number(row, "time_ms");
         if (change)
             found[count++] =
-                json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:o}", "trial", json_object_get(row, "trial"), "parameter",
+                json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:o, s:O}", "trial", json_object_get(row, "trial"), "parameter",
                           json_array_get(change, 0), "from", json_array_get(change, 1), "to", json_array_get(change, 2),
                           "outcome", json_object_get(row, "outcome"), "time_ms", json_object_get(row, "time_ms"),
-                          "ratio", known(own > 0 && ms > 0 ? ms / own : NAN));
+                          "ratio", known(own > 0 && ms > 0 ? ms / own : NAN), "eligible",
+                          json_object_get(row, "eligible"));
     }
     qsort(found, count, sizeof *found, by_time);
     for (size_t i = 0; i < count; i++)

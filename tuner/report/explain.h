@@ -11,9 +11,9 @@
  * trial; launches: [{function, blocks, threads, shared_bytes, resident, limiter, blocks_by {limit: n}, occupancy,
  * waves}] (the last five null where the device is no GPU, or registers are not known); roofline: {flops, bytes,
  * intensity, peak_tflops, peak_gbps, bound ("compute" or "memory"), of_peak, of_bandwidth, of_roofline}, numbers null
- * where not known; neighbours: [{trial, parameter, from, to, outcome, time_ms, ratio}], the fastest first: trials of
- * the same campaign and kernel that differ in one parameter; ratio: its time over the trial's. Reads those trials
- * alone. */
+ * where not known; neighbours: [{trial, parameter, from, to, outcome, time_ms, ratio, eligible}], the fastest first:
+ * trials of the same campaign and kernel that differ in one parameter; ratio: its time over the trial's; eligible: it may
+ * win, as one that is not right or that a final refused may not. Reads those trials alone. */
 status explain_make(struct query *q, const json_t *trial, const struct kernel *k, const struct plan *plan,
                     const struct target *target, json_t **out, struct err *e);
 
