@@ -41,8 +41,8 @@ J
     [ "$(sqlite3 :memory: ".import --csv trials.csv t" "SELECT reason FROM t WHERE number = 1")" = 'say "no", or
 yes' ]
     lathe explain 2 --csv >neighbours.csv
-    [ "$(head -1 neighbours.csv)" = trial,parameter,from,to,outcome,time_ms,ratio ]
-    [ "$(sed -n 2p neighbours.csv)" = 1,a,2,1,resources,, ]
+    [ "$(head -1 neighbours.csv)" = trial,parameter,from,to,outcome,time_ms,ratio,eligible ]
+    [ "$(sed -n 2p neighbours.csv)" = 1,a,2,1,resources,,,0 ]
 }
 
 @test "no rows: the header line alone, the same as with rows" {
@@ -50,7 +50,7 @@ yes' ]
     lathe show 1 --csv --db e.db | head -1 >with.csv
     [ "$(grep -c "^id,campaign,number," with.csv)" = 1 ]
     lathe explain 1 --csv --db e.db >none.csv       # of a baseline
-    [ "$(cat none.csv)" = trial,parameter,from,to,outcome,time_ms,ratio ]
+    [ "$(cat none.csv)" = trial,parameter,from,to,outcome,time_ms,ratio,eligible ]
     for table in drift verification sample measurement parameter_value; do
         sqlite3 e.db "DELETE FROM $table"
     done
