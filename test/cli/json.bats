@@ -7,6 +7,11 @@ documented() {
         tr -d '`' | sort -u | tr '\n' ' '
 }
 
+# explained: those of the table in docs/report.md, likewise
+explained() {
+    sed -n '/^## One trial/,/^## /p' "$TREE/docs/report.md" | sed -n 's/^| `\([a-z]*\)` |.*/\1/p' | tr '\n' ' '
+}
+
 # has FILE PATH KEY...: the object there has those keys
 has() {
     local there wanted
@@ -32,6 +37,12 @@ has() {
     has file '$.trials[0]' $trial
     lathe export --format json >file
     has file '$' $(documented "lathe export --format json")
+    lathe explain --json >file
+    has file '$' $(explained)
+    for key in $(keys file '$.launches[0]') $(keys file '$.roofline'); do
+        grep '^| `\(launches\|roofline\)`' "$TREE/docs/report.md" | grep -q "[\`{ ]$key[,}\`]" ||
+            { echo "docs/report.md: $key"; return 1; }
+    done
     lathe recording "$recorded" --json >file
     has file '$' $(documented "lathe recording --json")
     lathe tune --device "replay:$recorded" --trials 2 --db none --quiet --json >file
