@@ -30,8 +30,10 @@ load hold
     [ "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM measurement WHERE regime = 'cold'
         AND device_position = 0
               UNION ALL SELECT count(*) FROM measurement WHERE regime = 'cold' AND device_position = 1)")" = 4,4 ]
-    [ "$(sql "SELECT count(*) FROM trial t JOIN measurement m ON m.trial_id = t.id AND m.regime = 'cold'
-              AND m.device_position = 0 WHERE t.final_rank IS NOT NULL AND t.score_ms = m.median_ms")" = 3 ]
+    # (medians within 0.5 % are not told apart: then a score is the next number above that of the place before)
+    [ "$(sql "SELECT count(*) FROM trial t WHERE t.final_rank IS NOT NULL AND abs(t.score_ms / (SELECT max(m.median_ms)
+              FROM trial o JOIN measurement m ON m.trial_id = o.id AND m.regime = 'cold' AND m.device_position = 0
+              WHERE o.final_rank <= t.final_rank) - 1) < 1e-9")" = 3 ]
     [ "$(sql "SELECT group_concat(final_rank) FROM (SELECT final_rank FROM trial WHERE final_rank
         ORDER BY score_ms)")" = 1,2,3 ]
 }
