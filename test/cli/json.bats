@@ -39,8 +39,8 @@ has() {
     has file '$' $(documented "lathe export --format json")
     lathe explain --json >file
     has file '$' $(explained)
-    for key in $(keys file '$.launches[0]') $(keys file '$.roofline'); do
-        grep '^| `\(launches\|roofline\)`' "$TREE/docs/report.md" | grep -q "[\`{ ]$key[,}\`]" ||
+    for key in $(keys file '$.launches[0]') $(keys file '$.roofline') $(keys file '$.neighbours[0]'); do
+        grep '^| `\(launches\|roofline\|neighbours\)`' "$TREE/docs/report.md" | grep -q "[\`{ ]$key[,}\`]" ||
             { echo "docs/report.md: $key"; return 1; }
     done
     lathe recording "$recorded" --json >file
