@@ -56,6 +56,20 @@ cut_off() {
     [ "$code" -eq 0 ] || { cat log; return 1; }
 }
 
+# cut_off_often MILLISECONDS OPTION...: cut_off of a campaign that is not there yet, anew and sooner if fewer than two
+# kills hit, as where the machine was busier while the whole one ran.
+cut_off_often() {
+    local longest="$1" try
+    shift
+    for try in 1 2 3; do
+        rm -rf p.db* cache
+        cut_off "$longest" "$@"
+        [ "$kills" -lt 2 ] || return 0
+        longest=$((longest / 3 + 1))
+    done
+    return 1
+}
+
 @test "a recorded device: killed again and again, the campaign is what it is when nobody kills it" {
     cp "$TREE/test/data/recorded/convolution_milo-A100.t4.json.gz" c.gz
     local trials=$((50 * ${LATHE_KILLS:-6}))
@@ -64,8 +78,7 @@ cut_off() {
     for strategy in $strategies; do
         rm -f p.db*
         whole --device replay:c.gz --strategy $strategy --trials $trials --seed 3
-        cut_off $longest --device replay:c.gz --strategy $strategy --trials $trials --seed 3
-        [ "$kills" -ge 2 ]
+        cut_off_often $longest --device replay:c.gz --strategy $strategy --trials $trials --seed 3
         diff <(results a.db 1) <(results p.db 1)
         [ "$(sql "SELECT state FROM campaign")" = finished ]
     done
@@ -74,8 +87,7 @@ cut_off() {
 @test "the host device: killed again and again, the same configurations in the same order" {
     local options="tiny --device host --kernel plain --size M=6 --trials 20 --top 1"
     whole $options --strategy random --seed 5
-    cut_off $longest $options --strategy random --seed 5
-    [ "$kills" -ge 2 ]
+    cut_off_often $longest $options --strategy random --seed 5
     diff <(configurations a.db 1) <(configurations p.db 1)
     [ "$(sql "SELECT count(*) FROM trial WHERE outcome IN ('in_flight', 'skipped')")" = 0 ]
     [ "$(sql "SELECT count(*) FROM trial WHERE final_rank = 1")" = 1 ]
@@ -84,8 +96,7 @@ cut_off() {
 @test "the host device: what was measured before and after is one search, as its replay shows" {
     local options="tiny --kernel plain --size M=6 --trials 20 --strategy local --seed 2"
     whole $options --device host --top 1
-    cut_off $longest $options --device host --top 1
-    [ "$kills" -ge 2 ]
+    cut_off_often $longest $options --device host --top 1
     rm a.db*
     # the strategy in one go, told what the campaign was told
     lathe tune $options --device replay:p.db#1 --db a.db --quiet >/dev/null

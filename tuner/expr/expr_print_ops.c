@@ -196,8 +196,9 @@ static status print_ceil_div(struct c_printer *p, const struct expr_node *n, enu
 {
     int divisor = p->x->nodes[n->first].next;
     struct value d = p->facts[divisor].value;
-    bool fits = d.type == VALUE_INT && (!p->how->undefined || p->facts[n->first].range.high <= INT64_MAX - d.i);
-    if (!p->facts[n->first].natural || !fits || d.i < 1)
+    bool fits = d.type == VALUE_INT && d.i >= 1 &&
+                (!p->how->undefined || p->facts[n->first].range.high <= INT64_MAX - d.i);
+    if (!p->facts[n->first].natural || !fits)
         return print_divided(p, n, "lathe_ceil_div", "_i", "lathe_positive");
     bool parentheses = at_least > C_PRODUCT;
     c_open(p, parentheses);

@@ -139,6 +139,7 @@ static void hashes_are_of_all_words(void **state)
         for (uint32_t blocks = 1; blocks <= MOST_BLOCKS; blocks += blocks < 3 ? 1 : 17)
             assert_int_equal(hash_there(&h, sizes[i], blocks), hash_of(data, sizes[i]));
     mem_free(data);
+    host_ops.unload(h.dev, module);
     host_ops.close(h.dev);
 }
 
