@@ -4,7 +4,8 @@ return strategy {
   name = "exhaustive",
   summary = "every configuration, in the space's order",
   options = {
-    batch = integer { 32, min = 1, max = 100000, help = "configurations asked for at once" },
+    -- where one ends the device waits for the first image of the next
+    batch = integer { 256, min = 1, max = 100000, help = "configurations asked for at once" },
   },
   run = function(tune, space, opt)
     local size, batch = space:size(), {}

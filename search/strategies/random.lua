@@ -5,7 +5,8 @@ return strategy {
   name = "random",
   summary = "a random sample without repeats, the kernels taking turns",
   options = {
-    batch = integer { 32, min = 1, max = 100000, help = "configurations asked for at once" },
+    -- where one ends the device waits for the first image of the next
+    batch = integer { 256, min = 1, max = 100000, help = "configurations asked for at once" },
   },
   run = function(tune, space, opt)
     local turns, batch = {}, {}
