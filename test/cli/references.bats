@@ -127,7 +127,9 @@ unfit() {
     unfit 14 "reads an output or workspace that it did not write: "
     unfit 10 "reads out of bounds, what lies beside its buffers: by more than the tolerance its second run differs"
     unfit 11 "reads out of bounds, what lies beside its buffers: "
-    unfit 12 "reads shared memory that it did not write, or counts on an order of threads or blocks: "
+    # what the sanitizers guard holds no garbage (host_shim.h)
+    [ -n "${LATHE_SANITIZE:-}" ] ||
+        unfit 12 "reads shared memory that it did not write, or counts on an order of threads or blocks: "
 }
 
 @test "a reference that rounds otherwise when it runs again, or gives a NaN: it may" {
