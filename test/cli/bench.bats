@@ -58,6 +58,8 @@ END
     [[ "$errors" == "bench_all: there is no stage 'nosuch'; there are check measuring"* ]]
     bench_all exports >out && return 1
     grep -q "^exports: .* exit code 1$" out             # there is nothing to export yet
+    bench_all busy >out
+    grep -q "^busy [0-9]* % of the search .* times one compiler's [0-9]* (asked: 8)$" out
     bench_all accurate exports >out
     grep -q "^accurate: [0-9]* s, exit code 0$" out
     grep -q "class ModelNew" all/59.py all/12.py
