@@ -85,10 +85,14 @@ value() { "$LATHE_BIN" query --db db --csv "$1" | tail -1 | tr -d '\r'; }
     grep -q "with other scalars: with gain = 1.5, .* the reference did not end within 2 s" err
 }
 
-@test "without scalars that vary nothing is said of them" {
+@test "scalars that keep their value are named" {
+    tune
+    grep -q "verified with one value alone of steps: a shape, a constraint, a launch or an index depends on it" err
+    rm db
     sed -i 's|constraints = .*|constraints = { "gain + offset + low + high + steps > 0" },|' scalars.lua
     plant 's|twice / 2|2|'
     tune
     [ "$(value "SELECT count(*) FROM trial WHERE outcome = 'ok'")" = 2 ]
+    grep -q "verified with one value alone of gain, offset, low, high, steps: " err
     ! grep -q "scalars:" err
 }

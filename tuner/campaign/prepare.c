@@ -85,10 +85,17 @@ static void setup_varied(struct campaign *c)
 {
     const struct problem *p = c->problem;
     struct bench_setup *b = &c->setup;
-    struct strbuf text = {0};
+    struct strbuf text = {0}, kept = {0};
     struct err why;
+    scalars_kept_text(p, &kept);
+    if (kept.len)
+        campaign_note(c,
+                      "verified with one value alone of %s: a shape, a constraint, a launch or an index depends on it",
+                      sb_str(&kept));
+    sb_free(&kept);
     if (!scalars_vary(p, &c->varied)) return;
     if (reference_plans(&c->varied, &c->target, &b->varied, &why)) {
+        campaign_note(c, "nothing is verified with other scalars: %s", why.text);
         scalars_free(&c->varied);
         return;
     }

@@ -216,6 +216,13 @@ void scalars_text(const struct problem *p, const struct problem *varied, struct 
     }
 }
 
+void scalars_kept_text(const struct problem *p, struct strbuf *b)
+{
+    for (int i = 0; i < p->nscalars; i++)
+        if (!scalar_varies(p, i))
+            sb_addf(b, "%s%s", b->len ? ", " : "", p->scalars[i].name);
+}
+
 /* --- a configuration --- */
 
 static bool same_args(const struct plan_arg *a, const struct plan_arg *b, int n)

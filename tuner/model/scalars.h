@@ -15,6 +15,8 @@ bool scalars_vary(const struct problem *p, struct problem *out);
 void scalars_free(struct problem *varied);
 /* "slope = 0.0075, s = 1.5": those whose values are not p's. */
 void scalars_text(const struct problem *p, const struct problem *varied, struct strbuf *b);
+/* "steps, count": those that keep their value, as more than floats depends on them; nothing if all may vary. */
+void scalars_kept_text(const struct problem *p, struct strbuf *b);
 
 /* The plan of a configuration with the other values. tuned: its slots with p's, complete; plan: its plan with those.
  * False: there is none that differs in floats alone, and nothing in *out. */
