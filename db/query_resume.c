@@ -14,10 +14,11 @@ static const char SELECT_RESUMPTION[] =
     "c.budget_seconds AS budget_seconds, c.tool_version AS tool_version, "
     "max(coalesce(c.seconds, 0), coalesce((SELECT max(campaign_seconds) FROM trial WHERE campaign_id = c.id), 0)) AS "
     "seconds, coalesce((SELECT max(number) FROM trial WHERE campaign_id = c.id), 0) AS trials, "
-    "c.coordinator AS coordinator "
+    "c.coordinator AS coordinator, CASE WHEN json_extract(c.request, '$.recording') IS NOT NULL THEN (SELECT "
+    "total(total_seconds) FROM trial WHERE campaign_id = c.id AND number > 0) ELSE 0.0 END AS replayed_seconds "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { COLUMNS = 22, FIRST_TREE = 3, LAST_TREE = 9 };
+enum { COLUMNS = 23, FIRST_TREE = 3, LAST_TREE = 9 };
 
 static status resumption_body(struct query *q, const void *args, json_t **out, struct err *e)
 {

@@ -186,6 +186,16 @@ small() {
     mine 4 p.db
 }
 
+@test "seconds of a replay are recorded ones, of which a resumed one has at least as many" {
+    lathe tune --device "replay:$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" --strategy random --seconds 5 \
+        --db p.db --quiet >out
+    local before
+    before=$(sql "SELECT count(*) FROM trial")
+    fails 2 "--seconds 4: campaign 1 took 5." lathe tune --resume 1 --db p.db --seconds 4
+    lathe tune --resume 1 --db p.db --seconds 10 --quiet >out
+    [ "$(sql "SELECT count(*) FROM trial")" -gt "$before" ]
+}
+
 @test "more trials, another final; what cannot be changed, and campaigns that are done or are not there" {
     small
     fails 2 "campaign 1 is finished, with 4 trials" lathe tune --resume 1 --db p.db

@@ -226,6 +226,12 @@ double resumption_seconds(const struct resumption *r)
     return json_number_value(json_object_get(r->facts, "seconds"));
 }
 
+double resumption_counted(const struct resumption *r)
+{
+    const double replayed = json_number_value(json_object_get(r->facts, "replayed_seconds"));
+    return replayed > 0 ? replayed : resumption_seconds(r);
+}
+
 const char *resumption_strategy(const struct resumption *r, const char **text)
 {
     *text = resumption_fact(r, "strategy_text");

@@ -20,6 +20,7 @@ struct campaign_request *resumption_request(struct resumption *r);
 const char *resumption_state(const struct resumption *r);   /* as recorded */
 int64_t resumption_trials(const struct resumption *r);      /* the largest number that was given */
 double resumption_seconds(const struct resumption *r);      /* that it took so far */
+double resumption_counted(const struct resumption *r);      /* by its budget: recorded ones, of a replay */
 
 /* What the specification is now, where it can still be read, differs from what was recorded: says in *what which
  * kernels do, or that something else does. False: it is the same. */

@@ -39,9 +39,9 @@ static status check_budget(const struct resumption *r, int64_t id, const struct 
     if (c->trials && c->trials < has)
         return err_set(e, LATHE_USAGE, "--trials %lld: campaign %lld has %lld already", (long long)c->trials,
                        (long long)id, has);
-    if (c->seconds > 0 && c->seconds < resumption_seconds(r))
+    if (c->seconds > 0 && c->seconds < resumption_counted(r))
         return err_set(e, LATHE_USAGE, "--seconds %g: campaign %lld took %.1f s already", c->seconds, (long long)id,
-                       resumption_seconds(r));
+                       resumption_counted(r));
     bool ended = !strcmp(resumption_state(r), "finished");
     if (ended && !c->trials && !(c->seconds > 0) && c->top < 0)
         return err_set(e, LATHE_USAGE,
