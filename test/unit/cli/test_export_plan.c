@@ -260,6 +260,31 @@ static void test_one_size(void **state)
     problem_free(p);
 }
 
+/* Nothing is computed here: where the reference is a NaN, one that was there before is none of the kernel's. */
+static void test_nothing_is_written(void **state)
+{
+    needs_compiler();
+    json_t *tree = program_tree("test/specs/names.lua");
+    struct target t;
+    struct err e = {0};
+    struct strbuf text = {0};
+    config_choice choice[4];
+    bool compiled;
+    json_object_set_new(tree, "epilogue", json_string("sqrt(0 - 1 - z * z)"));
+    struct problem *p = program_problem(tree, "test/specs/names.lua");
+    if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
+        fail_msg("%s", e.text);
+    stub_source(&p->kernels[0]);
+    add_export(&text, p, &p->kernels[0], &t, choice);
+    add_support(&text, p, &p->kernels[0]);
+    char *got = program_run(sb_str(&text), "-DLATHE_SELFTEST", &compiled);
+    if (!compiled || !strstr(got, "4 of 4 sizes run, 0 right\nFAIL"))
+        fail_msg("the self-test says\n%s", got);
+    mem_free(got);
+    sb_free(&text);
+    problem_free(p);
+}
+
 /* Axes of the reference's matrices that are formulas: the self-test has them as C, where `//` begins a comment. */
 static void test_axes(void **state)
 {
@@ -298,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_all_that_a_launch_says),
         cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_nothing_is_written),
         cmocka_unit_test(test_compiled_let),
         cmocka_unit_test(test_no_value),
         cmocka_unit_test(test_no_size),
