@@ -206,6 +206,31 @@ static void test_no_value(void **state)
     problem_free(p);
 }
 
+/* What the self-test of an export of test/specs/names.lua's first kernel says, compiled with the options, where nothing
+ * is computed. tree: the specification, taken. with: stands in the export's text; NULL: no matter. mem_free it. */
+static char *selftest_says(json_t *tree, const char *options, const char *with)
+{
+    struct target t;
+    struct err e = {0};
+    struct strbuf text = {0};
+    config_choice choice[4];
+    bool compiled;
+    struct problem *p = program_problem(tree, "test/specs/names.lua");
+    if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
+        fail_msg("%s", e.text);
+    stub_source(&p->kernels[0]);
+    add_export(&text, p, &p->kernels[0], &t, choice);
+    if (with && !strstr(sb_str(&text), with))
+        fail_msg("the export does not have %s", with);
+    add_support(&text, p, &p->kernels[0]);
+    char *got = program_run(sb_str(&text), options, &compiled);
+    if (!compiled)
+        fail_msg("%s", got);
+    sb_free(&text);
+    problem_free(p);
+    return got;
+}
+
 /* A self-test whose launcher serves none of its sizes fails, and so does one that has none. */
 static void test_no_size(void **state)
 {
@@ -215,24 +240,11 @@ static void test_no_size(void **state)
     for (int i = 0; i < 2; i++) {
         json_t *tree = program_tree("test/specs/names.lua");
         json_t *kernel = json_array_get(json_object_get(tree, "kernels"), 0);
-        struct target t;
-        struct err e = {0};
-        struct strbuf text = {0};
-        config_choice choice[4];
-        bool compiled;
         json_array_append_new(json_object_get(kernel, "constraints"), json_string(constraints[i]));
-        struct problem *p = program_problem(tree, "test/specs/names.lua");
-        if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
-            fail_msg("%s", e.text);
-        stub_source(&p->kernels[0]);
-        add_export(&text, p, &p->kernels[0], &t, choice);
-        add_support(&text, p, &p->kernels[0]);
-        char *got = program_run(sb_str(&text), i ? "-DLATHE_SELFTEST -DSTUB_REFUSES" : "-DLATHE_SELFTEST", &compiled);
-        if (!compiled || !strstr(got, said[i]))
+        char *got = selftest_says(tree, i ? "-DLATHE_SELFTEST -DSTUB_REFUSES" : "-DLATHE_SELFTEST", NULL);
+        if (!strstr(got, said[i]))
             fail_msg("the self-test says\n%s", got);
         mem_free(got);
-        sb_free(&text);
-        problem_free(p);
     }
 }
 
@@ -260,29 +272,16 @@ static void test_one_size(void **state)
     problem_free(p);
 }
 
-/* Nothing is computed here: where the reference is a NaN, one that was there before is none of the kernel's. */
+/* Where the reference is a NaN, one that was there before is none of the kernel's. */
 static void test_nothing_is_written(void **state)
 {
     needs_compiler();
     json_t *tree = program_tree("test/specs/names.lua");
-    struct target t;
-    struct err e = {0};
-    struct strbuf text = {0};
-    config_choice choice[4];
-    bool compiled;
     json_object_set_new(tree, "epilogue", json_string("sqrt(0 - 1 - z * z)"));
-    struct problem *p = program_problem(tree, "test/specs/names.lua");
-    if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
-        fail_msg("%s", e.text);
-    stub_source(&p->kernels[0]);
-    add_export(&text, p, &p->kernels[0], &t, choice);
-    add_support(&text, p, &p->kernels[0]);
-    char *got = program_run(sb_str(&text), "-DLATHE_SELFTEST", &compiled);
-    if (!compiled || !strstr(got, "4 of 4 sizes run, 0 right\nFAIL"))
+    char *got = selftest_says(tree, "-DLATHE_SELFTEST", NULL);
+    if (!strstr(got, "4 of 4 sizes run, 0 right\nFAIL"))
         fail_msg("the self-test says\n%s", got);
     mem_free(got);
-    sb_free(&text);
-    problem_free(p);
 }
 
 /* Axes of the reference's matrices that are formulas: the self-test has them as C, where `//` begins a comment. */
@@ -290,30 +289,13 @@ static void test_axes(void **state)
 {
     needs_compiler();
     json_t *tree = program_tree("test/specs/names.lua"), *tensor;
-    struct target t;
-    struct err e = {0};
-    struct strbuf text = {0};
-    config_choice choice[4];
-    bool compiled;
     size_t i;
     json_array_foreach(json_object_get(tree, "tensors"), i, tensor)
     {
         json_t *shape = json_array_get(json_object_get(tensor, "#"), 2);
         if (i < 3) json_array_set_new(shape, 1, json_string("ceil_div(K // 1, 1)"));
     }
-    struct problem *p = program_problem(tree, "test/specs/names.lua");
-    if (target_named("sm_90a", &t, &e) || config_from_text(&p->kernels[0], "TILE=8 EARLY=true", choice, &e))
-        fail_msg("%s", e.text);
-    stub_source(&p->kernels[0]);
-    add_export(&text, p, &p->kernels[0], &t, choice);
-    assert_non_null(strstr(sb_str(&text), "lathe_k < (lathe_ceil_div_i("));
-    add_support(&text, p, &p->kernels[0]);
-    char *got = program_run(sb_str(&text), "-DLATHE_SELFTEST", &compiled);
-    if (!compiled)
-        fail_msg("%s", got);
-    mem_free(got);
-    sb_free(&text);
-    problem_free(p);
+    mem_free(selftest_says(tree, "-DLATHE_SELFTEST", "lathe_k < (lathe_ceil_div_i("));
 }
 
 int main(void)
