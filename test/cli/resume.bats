@@ -192,6 +192,7 @@ small() {
     local before
     before=$(sql "SELECT count(*) FROM trial")
     fails 2 "--seconds 4: campaign 1 took 5." lathe tune --resume 1 --db p.db --seconds 4
+    fails 2 "--trials 500: the 5 s of campaign 1 are over" lathe tune --resume 1 --db p.db --trials 500
     lathe tune --resume 1 --db p.db --seconds 10 --quiet >out
     [ "$(sql "SELECT count(*) FROM trial")" -gt "$before" ]
 }

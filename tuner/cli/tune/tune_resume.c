@@ -33,7 +33,7 @@ static status check_specification(struct resumption *r, const char *self, struct
     return s;
 }
 
-static status check_budget(const struct resumption *r, int64_t id, const struct resume_changes *c, struct err *e)
+static status check_budget(struct resumption *r, int64_t id, const struct resume_changes *c, struct err *e)
 {
     long long has = (long long)resumption_trials(r);
     if (c->trials && c->trials < has)
@@ -42,6 +42,11 @@ static status check_budget(const struct resumption *r, int64_t id, const struct 
     if (c->seconds > 0 && c->seconds < resumption_counted(r))
         return err_set(e, LATHE_USAGE, "--seconds %g: campaign %lld took %.1f s already", c->seconds, (long long)id,
                        resumption_counted(r));
+    const double budget = resumption_request(r)->seconds;
+    if (c->trials > has && !(c->seconds > 0) && budget > 0 && resumption_counted(r) >= budget)
+        return err_set(e, LATHE_USAGE,
+                       "--trials %lld: the %g s of campaign %lld are over\n--seconds S, of all together, gives it more",
+                       (long long)c->trials, budget, (long long)id);
     bool ended = !strcmp(resumption_state(r), "finished");
     if (ended && !c->trials && !(c->seconds > 0) && c->top < 0)
         return err_set(e, LATHE_USAGE,
