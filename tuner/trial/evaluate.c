@@ -141,6 +141,19 @@ bool evaluate(struct bench *b, const struct evaluation *v, struct result *out)
     return !lost && !damaged;
 }
 
+double evaluation_own_seconds(const struct evaluation *v)
+{
+    const struct measure_options *o = &v->options;
+    const double endure = v->verify ? 2 * v->endure_seconds : 0;    /* its last burst is as long as those before */
+    if (!v->measure) return endure;
+    switch (o->regime) {
+    case REGIME_COLD: return endure + (1 + o->retakes) * o->idle_seconds + o->retakes * o->cool_seconds;
+    case REGIME_SUSTAINED: return endure + o->run_seconds;
+    default:                            /* single runs, then perhaps batches */
+        return endure + 2 * (o->max_seconds + o->retakes * o->cool_seconds) + o->energy_seconds;
+    }
+}
+
 /* --- messages --- */
 
 json_t *measure_options_to_json(const struct measure_options *o)

@@ -44,6 +44,9 @@ struct evaluation {
 status evaluation_from_json(const json_t *j, struct evaluation *out, struct err *e);
 json_t *evaluation_to_json(const struct evaluation *v);
 void evaluation_free(struct evaluation *v);
+/* Seconds that the method takes at most of an evaluation, however short a run is: sampling, pauses, runs back to back.
+ * They are added to what the candidate may take. */
+double evaluation_own_seconds(const struct evaluation *v);
 
 /* False: the device is lost or its memory damaged, the worker must end after reporting. *out is always valid
  * (result_free). */

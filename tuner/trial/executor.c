@@ -139,6 +139,7 @@ void executor_evaluate(struct executor *x, const struct evaluation *v, double se
     x->done = done;
     x->ctx = ctx;
     x->seconds = seconds;
+    x->own_seconds = evaluation_own_seconds(v);
     x->evaluation = evaluation_to_json(v);
     use_images(x, v);
     executor_climb(x);

@@ -187,7 +187,7 @@ static void advance(struct executor *x)
         if (!x->evaluation) return;
         json_t *request = json_pack("{s:s, s:o}", "op", "evaluate", "evaluation", x->evaluation);
         x->evaluation = NULL;
-        child_send(x->child, request, x->seconds, executor_evaluated, x);
+        child_send(x->child, request, x->seconds + x->own_seconds, executor_evaluated, x);
     }
 }
 

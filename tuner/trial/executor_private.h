@@ -31,7 +31,7 @@ struct executor {
     int others[OTHERS_MOST], nothers;
     struct setup_answer answer;
     json_t *evaluation;         /* wanted next; NULL: none, or in flight */
-    double seconds;             /* its limit */
+    double seconds, own_seconds;    /* what the candidate may take, and the method */
     executor_done done;         /* NULL: none wanted */
     void *ctx;
 };

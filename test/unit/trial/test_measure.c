@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "trial/evaluate.h"
 #include <math.h>
@@ -154,6 +155,34 @@ static void test_sustained_keeps_the_end(void **state)
     result_free(&r);
 }
 
+/* Everything but the runs, which take no time here, is the method's own: no candidate is killed for it. */
+static void test_the_method_s_own_time_is_known(void **state)
+{
+    const struct measure_options all[] = {
+        {.regime = REGIME_COLD, .launches = 5, .idle_seconds = 0.02, .cool_seconds = 0.01, .retakes = 2},
+        {.regime = REGIME_SUSTAINED, .run_seconds = 0.06},
+        {.regime = REGIME_TRIAL, .min_samples = 3, .max_samples = 5, .max_seconds = 1, .interval = 0.1,
+         .cool_seconds = 0.02, .retakes = 3},
+    };
+    const double own[] = {0.08, 0.06, 2.12};            /* as for every one taken again, and batches after it */
+    const double times[] = {1.0};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct evaluation v = {.measure = true, .options = all[i]};
+        v.options.incumbent_ms = NAN;
+        double start = clock_seconds();
+        struct result r = measure(times, 1, &v.options);
+        double took = clock_seconds() - start;
+        result_free(&r);
+        assert_float_equal(evaluation_own_seconds(&v), own[i], 1e-9);
+        if (all[i].regime != REGIME_TRIAL) assert_true(took >= own[i] / 4 && took < own[i] + 1);
+        v.measure = false;
+        v.verify = true;
+        assert_float_equal(evaluation_own_seconds(&v), 0, 0);
+        v.endure_seconds = 0.5;
+        assert_float_equal(evaluation_own_seconds(&v), 1, 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_impossible_times_are_refused),
         cmocka_unit_test(test_cold_leaves_out_the_first_launches),
         cmocka_unit_test(test_sustained_keeps_the_end),
+        cmocka_unit_test(test_the_method_s_own_time_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
