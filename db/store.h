@@ -82,6 +82,7 @@ struct stored_trial {
     struct strbuf configuration;        /* canonical; sb_free it */
     int outcome;                        /* -1: in flight */
     double time_ms, energy_mj, seconds; /* NaN: not known; seconds: what the strategy was told that it cost */
+    double device_seconds;              /* loading, verifying and measuring; NaN: not known */
     int attempts;                       /* how often it was begun on the device */
     bool refused;                       /* ok, but the final's verification refused it */
 };

@@ -118,7 +118,7 @@
                   "(SELECT median_ms FROM measurement m WHERE m.trial_id = trial.id AND m.regime = 'trial') END), "    \
                   "coalesce(total_seconds, compile_seconds + load_seconds + verify_seconds + measure_seconds), "       \
                   "attempts, outcome = 'ok' AND eligible AND checked AND score_ms IS NULL AND refused_by IS NULL, "    \
-                  "energy_mj "                                                                                         \
+                  "energy_mj, load_seconds + verify_seconds + measure_seconds "                                        \
                   "FROM trial WHERE campaign_id = ?1 AND number = ?2")                                                 \
     X(trial_again, "UPDATE trial SET outcome = 'in_flight', reason = '', started = ?2, ended = NULL, attempts = ?3 "   \
                    "WHERE id = ?1 AND outcome IN ('in_flight', 'skipped')")                                            \

@@ -104,7 +104,8 @@ static status read_trial(const struct store *s, sqlite3_stmt *st, struct stored_
                                  .seconds = real_column(st, 5),
                                  .attempts = sqlite3_column_int(st, 6),
                                  .refused = sqlite3_column_int(st, 7),
-                                 .energy_mj = real_column(st, 8)};
+                                 .energy_mj = real_column(st, 8),
+                                 .device_seconds = real_column(st, 9)};
     snprintf(out->kernel, sizeof out->kernel, "%s", text_column(st, 1));
     sb_add(&out->configuration, text_column(st, 2));
     return LATHE_OK;

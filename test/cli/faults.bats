@@ -7,7 +7,7 @@ setup_file() {
     TREE="$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)"
     LATHE_BIN="$(realpath "${LATHE_BIN:-$TREE/build/lathe}")"
     export FAULTS_DB="$BATS_FILE_TMPDIR/faults.db"
-    "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --time-limit 3 \
+    "$LATHE_BIN" tune "$TREE/test/specs/faults.lua" --device host --strategy exhaustive --time-limit 3 --give-up 0 \
         --db "$FAULTS_DB" \
         --json >"$BATS_FILE_TMPDIR/out.json" 2>"$BATS_FILE_TMPDIR/errors"
 }

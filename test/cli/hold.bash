@@ -46,7 +46,7 @@ begin() {
     [ -z "${LATHE_SANITIZE:-}" ] || sanitize=--sanitize
     # a shell starts background jobs with SIGINT ignored, and lathe leaves an ignored signal alone
     env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua \
-        --db p.db --compile-workers 2 --top 0 $sanitize "$@" >out 2>log 3>&- &
+        --db p.db --compile-workers 2 --top 0 --give-up 0 $sanitize "$@" >out 2>log 3>&- &
     pid=$!
 }
 

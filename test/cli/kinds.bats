@@ -47,7 +47,7 @@ sql() { sqlite3 p.db "$1"; }
 # begin OPTION...: both kinds over test/specs/hold.lua, as order.lua says, in the background; sets $pid
 begin() {
     env --default-signal=INT "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host,host --strategy order.lua \
-        --top 0 --time-limit 600 --db p.db "$@" >out 2>log 3>&- &
+        --top 0 --time-limit 600 --give-up 0 --db p.db "$@" >out 2>log 3>&- &
     pid=$!
 }
 

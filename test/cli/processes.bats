@@ -174,6 +174,48 @@ END
     [ "$(outcomes)" = "timeout ok" ]
 }
 
+@test "what takes far longer than the best so far is given up, long before the time limit" {
+    order never "device never" never
+    begin --give-up 20
+    ends
+    [ "$code" -eq 0 ]
+    [ "$(outcomes)" = "ok timeout ok ok" ]
+    [[ "$(sql "SELECT reason FROM trial WHERE outcome = 'timeout'")" == \
+       "did not end within 2 s; the worker was killed (--give-up 20: far longer than the best so far took)" ]]
+    [ "$(sql "SELECT seconds < 30 FROM campaign")" = 1 ]
+
+    # nothing was right yet; or it is not wanted
+    rm p.db
+    order "device never"
+    begin --time-limit 3 --give-up 20
+    ends
+    [[ "$(sql "SELECT reason FROM trial WHERE outcome = 'timeout'")" == "did not end within 3 s; the worker was killed" ]]
+    rm p.db
+    order never device
+    begin --time-limit 3
+    ends
+    [[ "$(sql "SELECT reason FROM trial WHERE outcome = 'timeout'")" == "did not end within 3 s; the worker was killed" ]]
+}
+
+@test "a campaign that goes on gives up as it did, by the best that was recorded, or as it is told now" {
+    order never device never
+    begin --give-up 20 --time-limit 300
+    until_true 60 test -e held
+    kill -KILL "$pid"
+    ends
+    goes_on
+    ends
+    [[ "$(sql "SELECT reason FROM trial WHERE outcome = 'timeout'")" == "did not end within 2 s; "*"--give-up 20"* ]]
+    rm p.db* held
+    begin --give-up 20 --time-limit 300
+    until_true 60 test -e held
+    kill -KILL "$pid"
+    ends
+    goes_on --give-up 0 --time-limit 3
+    ends
+    [[ "$(sql "SELECT reason FROM trial WHERE outcome = 'timeout'")" == "did not end within 3 s; the worker was killed" ]]
+}
+
 @test "a time limit is the candidate's alone: what sampling takes is not counted" {
     cp "$TREE"/test/specs/scalars.* .
     sed -i "s|const float gain.*|& for (volatile int i = 0; i < 50000; i = i + 1) {}|" scalars.cu

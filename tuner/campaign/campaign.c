@@ -266,6 +266,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     c->phase_began = clock_seconds();
     c->next_number = 1;
     c->time_limit = r->time_limit > 0 ? r->time_limit : 60;
+    c->best_seconds = NAN;
     c->leaders = mem_zalloc((size_t)campaign_most_leaders(r) + 1, sizeof *c->leaders);
     if (own.top < 1) own.top = 0;
     default_progress(c);

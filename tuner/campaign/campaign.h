@@ -90,6 +90,8 @@ struct campaign_request {
     double compile_seconds;         /* that one compile may take; 0: 120 */
     int64_t compile_memory;         /* bytes that each process of a compiler may allocate; 0: its share */
     double time_limit;              /* seconds one evaluation may take before it is killed; 0: 60 */
+    int give_up;                    /* and how many times as long as the best's it may be, 2 s at least; 0: as long as
+                                       the time limit */
     int top;                        /* entries of the final; 0: no final */
     enum objective objective;
     enum delays delays;

@@ -97,6 +97,7 @@ struct campaign {
     double phase_began;         /* likewise */
     double time_limit;          /* of one evaluation, seconds */
     struct campaign_progress progress;
+    double best_seconds;        /* what the best so far took to load, verify and measure; NaN: not known */
     double strategy_seconds, store_seconds;     /* not yet told by a trial: of proposing, of recording */
     int64_t next_number;
     struct memo memo;

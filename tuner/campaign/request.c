@@ -38,6 +38,7 @@ char *request_text(const struct campaign_request *r, const char *devices, const 
     json_object_set_new(j, "delays", json_string(delays_name(r->delays)));
     json_object_set_new(j, "top", json_integer(r->top));
     json_object_set_new(j, "time_limit", json_real(r->time_limit));
+    json_object_set_new(j, "give_up", json_integer(r->give_up));
     json_object_set_new(j, "compile_seconds", json_real(r->compile_seconds));
     json_object_set_new(j, "compile_memory", json_integer(r->compile_memory));
     json_object_set_new(j, "sanitize", json_boolean(r->sanitize));

@@ -60,6 +60,7 @@ static void read_request(struct resumption *r)
         q->delays = when < 0 ? DELAYS_AUTO : (enum delays)when;
         q->top = (int)json_integer_value(json_object_get(j, "top"));
         q->time_limit = json_number_value(json_object_get(j, "time_limit"));
+        q->give_up = (int)json_integer_value(json_object_get(j, "give_up"));
         q->compile_seconds = json_number_value(json_object_get(j, "compile_seconds"));
         q->compile_memory = json_integer_value(json_object_get(j, "compile_memory"));
         q->sanitize = json_is_true(json_object_get(j, "sanitize"));

@@ -67,6 +67,7 @@ static void keep_leader(struct campaign *c, struct trial *t)
     double value = value_of(t);
     if (!c->nleaders || value < c->leaders[0].value) {
         c->progress.best_ms = ms;
+        c->best_seconds = t->result.stage.load + t->result.stage.verify + t->result.stage.measure;
         snprintf(c->progress.best_config, sizeof c->progress.best_config, "%s", t->text);
         snprintf(c->progress.best_kernel, sizeof c->progress.best_kernel, "%s", k->name);
     }
@@ -181,6 +182,7 @@ status trial_recall(struct trial *t, bool *over, struct err *e)
         t->result.samples.energy_mj = was.energy_mj;
         t->result.samples.energy_launches = isfinite(was.energy_mj);
         t->result.stage.total = was.seconds;
+        t->result.stage.measure = was.device_seconds;       /* with the two before it */
         account(t, was.refused, true);
     } else if (late) {
         trial_end_as(t, OUTCOME_skipped, "the campaign ended first");

@@ -20,6 +20,7 @@ struct trial {
     struct evaluation evaluation;
     struct result result;
     double begun, compile_seconds, strategy_seconds;
+    double limit;               /* seconds that it may take on the device */
     double on_device, device_seconds;   /* since when it has the device; how long it had it, all attempts together */
     bool compile_cached, retried;
     bool suspect;               /* it was on the device when the campaign was cut off */

@@ -106,6 +106,11 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
     s->count = s->cap = 0;
     samples_append(s, &r->samples);
     t->state = TRIAL_ENDED;
+    if (r->outcome != OUTCOME_timeout || t->limit >= t->c->time_limit) return;
+    char *reason = mem_printf("%s (--give-up %d: far longer than the best so far took)", r->reason,
+                              t->c->request->give_up);
+    trial_end_as(t, OUTCOME_timeout, reason);
+    mem_free(reason);
 }
 
 static void set_out(struct trial *t)
@@ -180,6 +185,16 @@ static void release_held(struct run *run)
     if (run->first) set_out(run->first);
 }
 
+/* Seconds that it may take: what never ends, or is far from the best, is not to cost the whole limit. */
+static double limit_of(const struct trial *t)
+{
+    const double GIVE_UP_LEAST = 2;     /* verifying takes its time, however short a run is */
+    const struct campaign *c = t->c;
+    bool known = isfinite(c->best_seconds) && !t->entrant->kernel->baseline;
+    if (!known || c->request->give_up < 1) return c->time_limit;
+    return fmin(c->time_limit, fmax(GIVE_UP_LEAST, c->request->give_up * c->best_seconds));
+}
+
 /* NOTE: the store knows which trial is on which device before it is: if the machine goes down, it is a suspect. */
 static status start_on(struct pool_device *d, struct trial *t, struct err *e)
 {
@@ -192,7 +207,8 @@ static status start_on(struct pool_device *d, struct trial *t, struct err *e)
     t->state = TRIAL_RUNNING;
     t->evaluation.options = campaign_trial_options(c);
     t->on_device = clock_seconds();
-    executor_evaluate(d->executor, &t->evaluation, c->time_limit, on_evaluated, t);
+    t->limit = limit_of(t);
+    executor_evaluate(d->executor, &t->evaluation, t->limit, on_evaluated, t);
     return LATHE_OK;
 }
 

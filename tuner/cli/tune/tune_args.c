@@ -54,6 +54,10 @@ const struct option_row tune_options[] = {
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
      .help = "how long one configuration may take before it is killed; a reference kernel may take ten times as long",
      .given = offsetof(struct tune_args, has_time_limit)},
+    {"give-up", .arg = "X", .kind = OPTION_COUNT, AT(give_up), .initial = "20", .max = 1000000,
+     .help = "and not longer than X times what the best so far took to be verified and measured, but 2 s; 0: only "
+             "--time-limit",
+     .given = offsetof(struct tune_args, has_give_up)},
     {"resume", .arg = "CAMPAIGN", .kind = OPTION_COUNT, AT(resume), .min = 1,
      .help = "go on with a campaign of the database that was interrupted, killed or failed, or that is to have more "
              "trials"},
@@ -102,7 +106,7 @@ const char tune_details[] =
     "it at once. Either way, everything measured is in the database.\n"
     "--resume goes on exactly where a campaign was, with what it was begun with: the same specification, sources, "
     "strategy, options, seed, device, tolerance and inputs, as they were recorded. --trials, --seconds (of all "
-    "together), --top, --delays, --time-limit, --drift and how it compiles may be given anew.\n"
+    "together), --top, --delays, --time-limit, --give-up, --drift and how it compiles may be given anew.\n"
     "Devices of unlike kinds are not mixed: each kind has a campaign of its own, all at the same time, with the "
     "whole of --trials and --seconds, and the winners are shown side by side. They share the compilers. Each is "
     "resumed by its own number.\n"

@@ -11,11 +11,12 @@ struct tune_args {
     struct spec_args spec;
     const char *device, *strategy, *db, *inputs, *objective, *delays;
     struct text_list kernels, baselines, options, tolerances;
-    int64_t trials, seed, top, workers, resume, compile_memory;
+    int64_t trials, seed, top, workers, resume, compile_memory, give_up;
     double seconds, time_limit, compile_seconds, drift;
     bool quiet, json, csv, sanitize, force;
     /* given, not the default: */
-    bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit, has_delays;
+    bool has_device, has_strategy, has_seed, has_inputs, has_objective, has_top, has_time_limit, has_delays,
+        has_give_up;
     enum delays when_delayed;           /* of `delays`, once that was read */
 };
 

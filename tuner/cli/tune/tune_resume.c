@@ -66,6 +66,8 @@ static void change(struct campaign_request *q, const struct resume_changes *c)
         q->top = (int)c->top;
     if (c->time_limit > 0)
         q->time_limit = c->time_limit;
+    if (c->give_up >= 0)
+        q->give_up = (int)c->give_up;
     if (c->compile_seconds > 0)
         q->compile_seconds = c->compile_seconds;
     if (c->compile_memory > 0)

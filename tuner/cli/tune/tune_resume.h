@@ -9,6 +9,7 @@ struct resume_changes {         /* of its request; 0: as it was */
     double seconds;
     int64_t top;                /* -1: as it was */
     double time_limit;
+    int64_t give_up;            /* -1: as it was */
     int64_t workers;
     double compile_seconds;
     int64_t compile_memory;
