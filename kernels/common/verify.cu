@@ -209,6 +209,16 @@ static __device__ __forceinline__ bool lathe_same(const void *got, int type, lat
     return wanted != wanted ? g != g && !lathe_unwritten(got, type, i) : g == wanted;
 }
 
+// Leaves `word` in a block's dynamic shared memory, `bytes` of it, where the kernel after it finds it. On the host device
+// the shim does that.
+extern "C" __global__ void lathe_leave_shared(unsigned word, int bytes)
+{
+#if !LATHE_HOST
+    extern __shared__ unsigned lathe_left[];
+    for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x) static_cast<volatile unsigned *>(lathe_left)[i] = word;
+#endif
+}
+
 // An element is right when |got - ref| <= atol + rtol |ref|; where ref is a NaN or an infinity, when got is that; and
 // where the type can hold ref as an infinity only, also when got is that. Such elements count in no error while they
 // are right. Written so that NaN anywhere else fails. common: a value that many elements may have, as max(z, 0) gives

@@ -10,9 +10,10 @@ extern "C" __global__ void unfit(const float *x, float *y, int n)
 // w[64]: workspace
 extern "C" __global__ void unfit_reference(const float *x, float *y, float *w, int n, int bug)
 {
-    __shared__ float nobodys[64];
+    __shared__ float nobodys[64];   // written if a condition holds that never does, which no compiler knows
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
+    if (n < 0) nobodys[threadIdx.x] = x[0];
     if (i == 3) launches++;         // blocks and threads come in any order
     const float old = y[i];
     y[i] = 2.0f * x[i];

@@ -36,10 +36,22 @@ static status load_support(struct bench *b, struct err *e)
                   {"lathe_largest", &b->largest},
                   {"lathe_sensitivity", &b->sensitivity},
                   {"lathe_upcast", &b->upcast},
-                  {"lathe_count_same", &b->count_same}};
+                  {"lathe_count_same", &b->count_same},
+                  {"lathe_leave_shared", &b->leave_shared}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted && !s; i++)
         s = b->ops->function(b->dev, b->support, wanted[i].name, wanted[i].at, e);
     return s;
+}
+
+status bench_leave_shared(struct bench *b, enum garbage with, struct err *e)
+{
+    enum { BLOCKS_PER_SM = 2 };     /* of which one has room at a time: none of the SMs is left out */
+    if (!b->shared_bytes) return LATHE_OK;
+    const struct dev_launch how = {.grid = {(uint32_t)b->sm_count * BLOCKS_PER_SM, 1, 1},
+                                   .block = {BENCH_THREADS, 1, 1}, .shared = (uint32_t)b->shared_bytes};
+    uint32_t word = garbage_word(with);
+    void *args[] = {&word, &b->shared_bytes};
+    return b->ops->launch(b->dev, b->leave_shared, &how, args, e);
 }
 
 status bench_alloc_answers(struct bench *b, struct answers *a, struct err *e)
@@ -105,6 +117,8 @@ status bench_open(const struct dev_ops *ops, struct dev *d, const struct target 
     out->setup = *setup;
     out->now = &out->timed;
     memset(setup, 0, sizeof *setup);
+    if (t->limit[LIMIT_sm] > 0) out->shared_bytes = (int32_t)t->limit[LIMIT_max_shared_per_block];
+    out->sm_count = (int32_t)t->limit[LIMIT_sm_count];
     status s = load_support(out, e);
     if (!s) s = alloc_tensors(out, e);
     if (!s) s = bench_alloc_answers(out, &out->timed, e);

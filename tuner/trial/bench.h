@@ -55,10 +55,12 @@ struct bench {
     struct guarded *tensors;        /* one a tensor */
     dev_ptr *address;               /* their data */
     struct dev_module *support;
-    struct dev_function *fill_uniform, *fill_normal, *hash_words, *sum, *compare, *join, *upcast, *count_same;
+    struct dev_function *fill_uniform, *fill_normal, *hash_words, *sum, *compare, *join, *upcast, *count_same,
+        *leave_shared;
     struct dev_function *fill_class, *compare_scaled, *perturb, *add_square, *largest, *sensitivity;
     struct guarded scratch;         /* partial results, one a thread */
     struct guarded flush;           /* larger than the L2 */
+    int32_t shared_bytes, sm_count; /* of a block at most, 0: it is not to be filled; of the device */
     uint64_t seed;                  /* of the inputs now in the tensors; 0: none */
     struct answers timed, check;    /* on the inputs that are timed; on the check inputs, if setup.check */
     struct answers varied;          /* with other scalars, on the check inputs, or else those that are timed */
@@ -97,6 +99,9 @@ void bench_blind(const struct bench *b, char *text, size_t size);
 
 /* Fills outputs (not inputs) with NaN or numbers, by words that nothing else has. Queued. */
 status bench_poison_outputs(struct bench *b, enum garbage with, struct err *e);
+/* What the next kernel finds in shared memory that it does not write: on a GPU what the one before has left there,
+ * which nothing clears. The host device has that of its own (host_shim.h). Queued. */
+status bench_leave_shared(struct bench *b, enum garbage with, struct err *e);
 /* Hash of a tensor's bytes now; of an output's reference. */
 status bench_hash(struct bench *b, int tensor, uint64_t *hash, struct err *e);
 status bench_hash_exact(struct bench *b, const struct answers *a, int tensor, uint64_t *hash, struct err *e);

@@ -36,11 +36,12 @@ static dev_ptr *workspace_at(const struct plan *plan, const char *prefix, const 
     return at;
 }
 
-/* Runs it on outputs and workspace of NaN. direct: what it leaves in the outputs is the reference. */
+/* Runs it on outputs, workspace and shared memory of NaN. direct: what it leaves in the outputs is the reference. */
 static status run_once(struct bench *b, struct pipeline *run, bool direct, double *seconds, struct err *e)
 {
     status s = bench_poison_outputs(b, GARBAGE_NAN, e);
     if (!s) s = pipeline_poison(run, GARBAGE_NAN, e);
+    if (!s) s = bench_leave_shared(b, GARBAGE_NAN, e);
     if (!s) s = b->ops->sync(b->dev, e);
     double began = clock_seconds();
     if (!s) s = pipeline_run(run, e);

@@ -113,14 +113,21 @@ static status find_other(struct bench *b, const struct first_run *first, int *wh
     return LATHE_OK;
 }
 
-/* Runs it with that beside its buffers, and in outputs and workspace. */
-static status run_in(struct bench *b, struct pipeline *run, enum garbage bands, enum garbage memory, struct err *e)
+/* What it finds beside its buffers, in outputs and workspace, and in shared memory. */
+struct found {
+    enum garbage bands, memory, shared;
+};
+static const struct found all_nan = {GARBAGE_NAN, GARBAGE_NAN, GARBAGE_NAN},
+                          all_numbers = {GARBAGE_NUMBERS, GARBAGE_NUMBERS, GARBAGE_NUMBERS};
+
+static status run_in(struct bench *b, struct pipeline *run, struct found in, struct err *e)
 {
     status s = LATHE_OK;
     for (int i = 0; i < run->plan->nbuffers && !s; i++)
-        s = guarded_bands(b->ops, b->dev, guard_of(b, run, i), bands, e);
-    if (!s) s = bench_poison_outputs(b, memory, e);
-    if (!s) s = pipeline_poison(run, memory, e);
+        s = guarded_bands(b->ops, b->dev, guard_of(b, run, i), in.bands, e);
+    if (!s) s = bench_poison_outputs(b, in.memory, e);
+    if (!s) s = pipeline_poison(run, in.memory, e);
+    if (!s) s = bench_leave_shared(b, in.shared, e);
     if (!s) s = pipeline_run(run, e);
     return s ? s : b->ops->sync(b->dev, e);
 }
@@ -129,21 +136,22 @@ static status run_in(struct bench *b, struct pipeline *run, enum garbage bands, 
 
 /* Why its second run gave something else: one thing after the other is as it was not in the first. What is compared is
  * always an even number of runs after that: on the host device every other launch of a kernel finds other numbers in
- * shared memory, and has another order, so that is what is left there. On a GPU it is chance. */
+ * shared memory, and has another order, so that is what is left there. On a GPU it is chance, but for shared memory. */
 static status find_why(struct bench *b, struct pipeline *run, const struct first_run *first, const char **why,
                        struct err *e)
 {
     static const struct {
-        enum garbage bands, memory;
+        struct found in;
         const char *why;
-    } tries[] = {{GARBAGE_NAN, GARBAGE_NAN, NOT_THE_SAME},
-                 {GARBAGE_NUMBERS, GARBAGE_NAN, "reads out of bounds, what lies beside its buffers"},
-                 {GARBAGE_NAN, GARBAGE_NUMBERS, "reads an output or workspace that it did not write"}};
+    } tries[] = {{{GARBAGE_NAN, GARBAGE_NAN, GARBAGE_NAN}, NOT_THE_SAME},
+                 {{GARBAGE_NUMBERS, GARBAGE_NAN, GARBAGE_NAN}, "reads out of bounds, what lies beside its buffers"},
+                 {{GARBAGE_NAN, GARBAGE_NUMBERS, GARBAGE_NAN}, "reads an output or workspace that it did not write"},
+                 {{GARBAGE_NAN, GARBAGE_NAN, GARBAGE_NUMBERS}, "reads shared memory that it did not write"}};
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
         int which;
         struct comparison c;
-        status s = i ? run_in(b, run, GARBAGE_NAN, GARBAGE_NAN, e) : LATHE_OK;
-        if (!s) s = run_in(b, run, tries[i].bands, tries[i].memory, e);
+        status s = i ? run_in(b, run, all_nan, e) : LATHE_OK;
+        if (!s) s = run_in(b, run, tries[i].in, e);
         if (!s) s = find_other(b, first, &which, &c, e);
         *why = tries[i].why;
         if (s || which >= 0) return s;
@@ -185,7 +193,7 @@ status bench_check_reference(struct bench *b, struct pipeline *run, double secon
         if (plan->buffers[i].role == PLAN_OUTPUT) s = look_at(b, i, &first[i], e);
         again |= first[i].copy != NULL;
     }
-    if (!s && again) s = run_in(b, run, GARBAGE_NUMBERS, GARBAGE_NUMBERS, e);
+    if (!s && again) s = run_in(b, run, all_numbers, e);
     if (!s && again) s = check_memory(b, run, e);
     for (int i = 0; i < plan->ntensors && !s && again; i++)
         if (plan->buffers[i].role == PLAN_OUTPUT) s = check_written(b, i, &first[i], e);

@@ -207,6 +207,8 @@ status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint6
     return s;
 }
 
+uint32_t garbage_word(enum garbage of) { return words[of]; }
+
 bool is_garbage(const void *element, int size, enum garbage of) { return !memcmp(element, &words[of], (size_t)size); }
 
 status pipeline_poison(struct pipeline *p, enum garbage with, struct err *e)

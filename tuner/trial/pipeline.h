@@ -42,6 +42,8 @@ void guarded_where(int where, int64_t offset, char *text, size_t size);
 /* Queues filling memory. Any number of bytes. */
 status buffer_poison(const struct dev_ops *ops, struct dev *d, dev_ptr at, uint64_t bytes, enum garbage with,
                      struct err *e);
+/* What that leaves in 32 bits. */
+uint32_t garbage_word(enum garbage of);
 /* Whether an element, of `size` bytes (2 or 4), is what that leaves. */
 bool is_garbage(const void *element, int size, enum garbage of);
 

@@ -90,8 +90,8 @@ static status forbid_guards(struct bench *b, struct pipeline *p, bool on, struct
 }
 
 enum how {
-    OVER_NAN,               /* outputs and guards hold NaN before */
-    OVER_NUMBERS,           /* guards hold numbers */
+    OVER_NAN,               /* outputs, guards and shared memory hold NaN before */
+    OVER_NUMBERS,           /* guards and shared memory hold numbers */
     FENCED,                 /* and a read of them crashes where the device can do that */
     OVER_OTHERS,            /* outputs and workspace are as the first run on other inputs leaves them */
 };
@@ -103,6 +103,7 @@ static status run_on_others(struct bench *b, struct pipeline *p, enum bench_mix 
     status s = bench_other_inputs(b, mix, e);
     if (!s) s = bench_poison_outputs(b, GARBAGE_NUMBERS, e);
     if (!s) s = pipeline_poison(p, GARBAGE_NUMBERS, e);
+    if (!s) s = bench_leave_shared(b, GARBAGE_NUMBERS, e);
     if (!s) s = pipeline_run(p, e);
     status back = bench_other_inputs(b, MIX_NONE, s ? NULL : e);
     return s ? s : back;
@@ -111,9 +112,11 @@ static status run_on_others(struct bench *b, struct pipeline *p, enum bench_mix 
 /* One run; hash of all outputs together. */
 static status run_once(struct bench *b, struct pipeline *p, enum how how, uint64_t *hash, struct err *e)
 {
-    status s = fill_bands(b, p, how == OVER_NAN ? GARBAGE_NAN : GARBAGE_NUMBERS, e);
+    const enum garbage with = how == OVER_NAN ? GARBAGE_NAN : GARBAGE_NUMBERS;
+    status s = fill_bands(b, p, with, e);
     if (!s) s = how == OVER_OTHERS ? run_on_others(b, p, MIX_MOST, e) : bench_poison_outputs(b, GARBAGE_NAN, e);
     if (!s && how == FENCED) s = forbid_guards(b, p, true, e);
+    if (!s) s = bench_leave_shared(b, with, e);
     if (!s) s = pipeline_run(p, e);
     if (!s) s = b->ops->sync(b->dev, e);
     if (how == FENCED) {

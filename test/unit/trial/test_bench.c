@@ -13,7 +13,13 @@
 
 static struct dev_function {
     int id;
-} uniform, normal, refused;
+} uniform, normal, refused, leaving;
+
+/* What is found in shared memory: the last word, and how often one was left. */
+static struct {
+    int times;
+    uint32_t word, bytes, blocks;
+} shared;
 
 static struct {
     int launches;
@@ -28,6 +34,14 @@ static status fake_launch(struct dev *d, struct dev_function *f, const struct de
                           struct err *e)
 {
     if (f == &refused) return err_set(e, LATHE_DEVICE, "too many resources");
+    if (f == &leaving) {
+        shared.times++;
+        shared.word = *(uint32_t *)args[0];
+        shared.bytes = how->shared;
+        shared.blocks = how->grid[0];
+        assert_int_equal(*(int32_t *)args[1], how->shared);
+        return LATHE_OK;
+    }
     last.launches++;
     last.function = f;
     last.at = *(dev_ptr *)args[0];
@@ -150,6 +164,24 @@ static void a_launch_that_is_refused_leaves_the_inputs_as_they_were(void **state
     assert_true(last.at == address[W] && last.seed == seed && !last.mixing.mix);
 }
 
+/* On a GPU; the host device has garbage there of its own. */
+static void what_a_kernel_finds_in_shared_memory_is_no_chance(void **state)
+{
+    struct bench b = make_bench(false);
+    struct err e = {0};
+    (void)state;
+    memset(&shared, 0, sizeof shared);
+    b.leave_shared = &leaving;
+    assert_int_equal(bench_leave_shared(&b, GARBAGE_NAN, &e), LATHE_OK);
+    assert_int_equal(shared.times, 0);
+    b.shared_bytes = 232448;
+    b.sm_count = 132;
+    assert_int_equal(bench_leave_shared(&b, GARBAGE_NAN, &e), LATHE_OK);
+    assert_true(shared.times == 1 && shared.word == 0xffffffffu && shared.bytes == 232448 && shared.blocks >= 132);
+    assert_int_equal(bench_leave_shared(&b, GARBAGE_NUMBERS, &e), LATHE_OK);
+    assert_true(shared.times == 2 && shared.word == 0x3f3f3f3fu);
+}
+
 /* count elements in rows of `row` are mixed in lines of `line`. */
 static void assert_mixed_in_lines(int64_t count, int64_t row, int64_t line)
 {
@@ -203,6 +235,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_differs_is_filled_again),
         cmocka_unit_test(outputs_that_tell_nothing),
+        cmocka_unit_test(what_a_kernel_finds_in_shared_memory_is_no_chance),
         cmocka_unit_test(a_launch_that_is_refused_leaves_the_inputs_as_they_were),
         cmocka_unit_test(inputs_are_mixed_in_rows_or_parts_of_a_few),
         cmocka_unit_test(no_room_for_other_scalars_is_no_failure),
