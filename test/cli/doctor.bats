@@ -4,7 +4,8 @@ load helper
 @test "doctor names each thing it looks for" {
     split lathe doctor
     [ "$status" -eq 0 ] || [ "$status" -eq 4 ]
-    for word in "CUDA driver" NVRTC cuBLAS "host compiler" specifications strategies "host device:"; do
+    for word in "CUDA driver" NVRTC cuBLAS "host compiler" specifications strategies "chart library" libmicrohttpd \
+        "host device:"; do
         [[ "$out" == *"$word"* ]]
     done
 }
@@ -17,6 +18,18 @@ load helper
     [ "$status" -eq 4 ]
     [[ "$out" == *"what to do:"* ]]
     [[ "$errors" == "lathe: no device is usable"* ]]
+}
+
+@test "doctor says what pages with charts lack, as report and serve do" {
+    split lathe doctor
+    if "$LATHE_BIN" report --db none 2>&1 | grep -q "without the chart library"; then
+        [[ "$out" == *"missing  chart library "*"  chart library: "*"make charts"* ]]
+    else
+        [[ "$out" == *"ok       chart library "* ]]
+    fi
+    echo "no library" >libmicrohttpd.so.12
+    split env LD_LIBRARY_PATH="$PWD" "$LATHE_BIN" doctor
+    [[ "$out" == *"missing  libmicrohttpd "*"  libmicrohttpd: Needed for \`lathe serve\`: install it"* ]]
 }
 
 @test "doctor as JSON" {

@@ -8,6 +8,8 @@
 #include "console/table.h"
 #include "device/dev.h"
 #include "device/probe.h"
+#include "report/page.h"
+#include "report/serve.h"
 #include "search/strategy/strategy.h"
 #include <string.h>
 
@@ -32,7 +34,7 @@ static const struct option_row doctor_options[] = {
     {0},
 };
 
-enum { MAX_PROBES = 48 };
+enum { MAX_PROBES = 48, OWN_PROBES = 4 };
 
 static bool found(const struct probe *probes, int n, const char *prefix)
 {
@@ -83,6 +85,22 @@ static void add_probe(struct probe *probes, int *n, const char *what, bool ok, c
     snprintf(p->advice, sizeof p->advice, "%s", ok ? "" : advice);
 }
 
+/* What pages with charts need. */
+static void add_pages(struct probe *probes, int *n)
+{
+    bool charts = page_has_charts(), http = serve_has_library();
+    struct strbuf advice = {0};
+    sb_addf(&advice, "Needed for `lathe report` and `lathe serve`: %s", page_charts_advice);
+    add_probe(probes, n, "chart library", charts,
+              charts ? "Apache ECharts, in this program" : "this lathe was built without it (Apache ECharts)",
+              sb_str(&advice));
+    sb_free(&advice);
+    sb_addf(&advice, "Needed for `lathe serve`: %s", serve_library_advice);
+    add_probe(probes, n, "libmicrohttpd", http, http ? "libmicrohttpd.so.12" : "no libmicrohttpd.so.12",
+              sb_str(&advice));
+    sb_free(&advice);
+}
+
 /* What lathe itself brings, in the same form as what it finds. */
 static void add_own(const char *self, struct probe *probes, int *n)
 {
@@ -97,6 +115,7 @@ static void add_own(const char *self, struct probe *probes, int *n)
     add_probe(probes, n, "strategies", strategy_count() > 0, sb_str(&b),
               "this binary was built without strategies: build it again");
     sb_free(&b);
+    add_pages(probes, n);
 }
 
 static json_t *probes_json(const struct probe *probes, int n)
@@ -236,7 +255,7 @@ static status doctor_run(const struct cli *cli, void *p, struct err *e)
         return err_set(e, LATHE_USAGE, "%s: only --selftest runs something on a device\n"
                        "add --selftest, or leave %s out", alone, alone);
     struct probe probes[MAX_PROBES];
-    int n = probe_all(probes, MAX_PROBES - 2);
+    int n = probe_all(probes, MAX_PROBES - OWN_PROBES);
     bool cuda = cuda_usable(probes, n), host = host_usable(probes, n);
     add_own(cli->self, probes, &n);
     char device[24];

@@ -51,11 +51,14 @@ bool page_has_charts(void)
     return charts[0] != 0;
 }
 
+const char page_charts_advice[] =
+    "install npm (Debian: apt-get install npm), then run `make charts` and `make` in lathe's source";
+
 status page_needs_charts(struct err *e)
 {
     return err_set(e, LATHE_IO,
-                   "this lathe was built without the chart library (Apache ECharts), so it can't make reports\n"
-                   "install npm (Debian: apt-get install npm), then run `make charts` and `make` in lathe's source");
+                   "this lathe was built without the chart library (Apache ECharts), so it can't make reports\n%s",
+                   page_charts_advice);
 }
 
 static void add_escaped(struct strbuf *b, const char *text)

@@ -10,8 +10,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Whether the chart library was there when this program was built; page_needs_charts says what to do if not. */
+/* Whether the chart library was there when this program was built; page_needs_charts says what to do if not, and so does
+ * page_charts_advice. */
 bool page_has_charts(void);
+extern const char page_charts_advice[];
 status page_needs_charts(struct err *e);        /* returns LATHE_IO */
 
 /* Appends the page. live: not NULL if it is served: the address, relative to the page's, that it asks for newer

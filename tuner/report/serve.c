@@ -35,6 +35,9 @@ struct server {
     struct library mhd;
 };
 
+const char serve_library_advice[] =
+    "install it (Debian: apt-get install libmicrohttpd12), or write a file with `lathe report`";
+
 /* NOTE: it stays open: a library that has had threads is not unloaded safely. */
 static status open_library(struct library *out, struct err *e)
 {
@@ -46,8 +49,15 @@ static status open_library(struct library *out, struct err *e)
     if (whole)
         return LATHE_OK;
     return err_set(e, LATHE_IO,
-                   "serving needs GNU libmicrohttpd, which is not here (libmicrohttpd.so.12)\n"
-                   "install it (Debian: apt-get install libmicrohttpd12), or write a file with `lathe report`");
+                   "serving needs GNU libmicrohttpd, which is not here (libmicrohttpd.so.12)\n%s",
+                   serve_library_advice);
+}
+
+bool serve_has_library(void)
+{
+    struct library mhd;
+    struct err ignored = {0};
+    return open_library(&mhd, &ignored) == LATHE_OK;
 }
 
 static bool is_port(const char *text)

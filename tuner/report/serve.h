@@ -30,6 +30,10 @@ struct serve_request {
  * says what to install), or the port is taken. */
 status serve_run(const struct serve_request *r, struct err *e);
 
+/* Whether the library is here, and what to do if not. */
+bool serve_has_library(void);
+extern const char serve_library_advice[];
+
 /* Whether a Host header names this machine itself: localhost, 127.x.x.x, [::1], with or without a port. NULL: false. */
 bool serve_host_is_own(const char *host);
 
