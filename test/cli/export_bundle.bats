@@ -37,6 +37,7 @@ manifest() { head -c "$((64 + $(od -An -tu8 -j16 -N8 "$1")))" "$1" | tail -c +65
     [ "$(json w.json "j->>'problem' || ' ' || (j->>'variants[0].size.K') || ' ' || (j->>'variants[1].fallback')")" = \
         "linear 32768 1" ]
     [ "$(json w.json "j->>'variants[0].origin.trial.id'")" = 737 ]
+    [ "$(json w.json "(j->>'variants[0].exact') || (j->>'variants[0].ptx') || (j->>'variants[0].ptx_sm')")" = 1190 ]
     [ "$(json w.json "json_array_length(j->'specifications[0].kernels')")" = 1 ]
     not grep -qF "$TREE" w.lathe
 }

@@ -37,6 +37,63 @@ strict() { ${CC:-cc} -std=c11 -Wall -Wextra -Werror -pedantic -I"$TREE/test/unit
     ! grep -qF "$TREE" w.c
 }
 
+# more TEXT: the winner of the H200 as w.c, with this after its kernel's source
+more() {
+    cp "$BATS_FILE_TMPDIR/h200.db" more.db
+    sqlite3 more.db "UPDATE problem SET specification = json_set(specification, '\$.kernels[0].source_text',
+        json_extract(specification, '\$.kernels[0].source_text') || char(10) || '$1')"
+    exported --db more.db --name g -o w
+}
+
+# The capability that the H200's winner has PTX for; nothing: it has none.
+later() { awk -F', ' '/"NVIDIA H200", 90, 0,/ && $7 >= 0 { print $8 }' w.c; }
+
+# The images of w.c that are PTX, as 0.ptx, ...
+ptx() {
+    python3 - w.c <<'END'
+import re, sys
+found = re.findall(r"lathe_image_\d+\[\d+\] = \{([^}]*)\}", open(sys.argv[1]).read())
+texts = [t for t in (bytes(int(x) for x in f.split(",") if x.strip()) for f in found) if t.startswith(b"//")]
+for i, text in enumerate(texts):
+    open("%d.ptx" % i, "wb").write(text.rstrip(b"\0"))
+END
+}
+
+@test "c: a winner of a GPU with code of its own (sm_90a) has PTX for newer ones, which they load" {
+    exported --db "$BATS_FILE_TMPDIR/h200.db" -o w
+    [[ "$output" != *"no PTX"* ]]
+    [ "$(later)" = 90 ]
+    ptx
+    [ "$(grep -h '^.target' 0.ptx 1.ptx | tr '\n' ' ')" = ".target sm_90 .target sm_80 " ]
+    command -v ptxas >/dev/null || skip "no ptxas here"
+    for arch in sm_90 sm_100 sm_120; do
+        ptxas --help | grep -q "'$arch'" || skip "this ptxas does not know $arch"
+        for file in 0.ptx 1.ptx; do ptxas -arch $arch $file -o image; done
+    done
+}
+
+@test "c: no PTX of what only that GPU has, or where another #if would be taken; that is said" {
+    more 'extern "C" __global__ void more() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }'
+    [[ "$output" == *"no PTX of kernel simt for GPUs newer than NVIDIA H200: "*"wgmma"*"sm_90"* ]]
+    [ -z "$(later)" ]
+    more 'extern "C" __global__ void more(int *x) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  *x = 1;
+#else
+  *x = 2;
+#endif
+}'
+    [[ "$output" == *"no PTX of kernel simt"*": for compute_90 its source compiles to other code"* ]]
+    [ -z "$(later)" ]
+    # what depends on the capability alone is the same
+    more 'namespace { __device__ int count; }
+#if __CUDA_ARCH__ >= 900
+extern "C" __global__ void more(int *x) { *x = count++; }
+#endif'
+    [[ "$output" != *"no PTX"* ]]
+    [ "$(later)" = 90 ]
+}
+
 @test "c: the best of each size, in a directory; a program's own name" {
     mkdir -p out
     exported --db "$BATS_FILE_TMPDIR/host.db" --problem linear --name gemm -o out

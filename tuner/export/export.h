@@ -74,6 +74,8 @@ struct export_variant {
     struct export_image cubin, ptx;     /* of either, data NULL: there is none */
     int ptx_sm;                         /* the capability that the PTX is for, 90 */
 };
+/* Whether code for that architecture runs on that capability and no later one: "sm_90a". */
+bool export_for_that_gpu_alone(const struct target *t);
 /* Whether the configuration may be one: a pipeline with GEMM steps needs cuBLAS. */
 bool export_c_serves(const struct kernel *k);
 

@@ -138,8 +138,6 @@ bool export_has_gemm(const struct kernel *k);
 
 /* export_variant.c. "kernel simt, BM=128 ..., tuned for M=128 N=... on NVIDIA H200 (sm_90a)" */
 void export_variant_text(const struct export_variant *v, const struct exporter *x, struct strbuf *b);
-/* Whether code for that architecture runs on that capability and no later one: "sm_90a". */
-bool export_for_that_gpu_alone(const struct target *t);
 /* LATHE_USAGE: they are of different operators: one list of arguments does not serve both. */
 status export_alike(const struct problem *a, const struct problem *b, struct err *e);
 

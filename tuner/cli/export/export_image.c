@@ -51,3 +51,58 @@ status export_image(const struct export_input *in, const char *arch, char **imag
     sb_free(&source);
     return s;
 }
+
+/* The line of PTX that says what it is for; NULL: there is none. */
+static const char *target_line(const char *ptx)
+{
+    const char *line = strncmp(ptx, ".target ", 8) ? strstr(ptx, "\n.target ") : ptx;
+    return line && *line == '\n' ? line + 1 : line;
+}
+
+/* Whether two texts of PTX, which end in a zero, are the same but for that line. */
+static bool same_code(const char *a, const char *b)
+{
+    const char *at = target_line(a), *bt = target_line(b);
+    return at && bt && at - a == bt - b && !memcmp(a, b, (size_t)(at - a)) &&
+           !strcmp(at + strcspn(at, "\n"), bt + strcspn(bt, "\n"));
+}
+
+/* *why becomes the first error in it. */
+static void shorten(char **why)
+{
+    const char *error = strstr(*why, "error");
+    error = error ? error + strlen("error") : "";
+    error += strspn(error, " :");
+    char *line = *error ? mem_printf("%.*s", (int)strcspn(error, "\n"), error) : NULL;
+    if (!line)
+        return;
+    mem_free(*why);
+    *why = line;
+}
+
+status export_image_later(const struct export_input *in, int sm, char **image, size_t *len, char **why, struct err *e)
+{
+    char plain[24], own[24], *text = NULL, *cubin = NULL;
+    size_t bytes = 0;
+    snprintf(plain, sizeof plain, "compute_%d", sm);
+    snprintf(own, sizeof own, "compute_%s", in->target->arch + 3);
+    status s = export_image(in, plain, image, len, why, e);
+    if (s == LATHE_OK && *image)
+        s = export_image(in, own, &text, &bytes, why, e);
+    if (s == LATHE_OK && text && !same_code(text, *image))
+        *why = mem_printf("for %s its source compiles to other code than for %s, which is what was measured", plain,
+                          own);
+    if (s == LATHE_OK && !*why) {   /* NVRTC reads no inline PTX: the assembler does */
+        snprintf(plain, sizeof plain, "sm_%d", sm);
+        s = export_image(in, plain, &cubin, &bytes, why, e);
+        if (*why)
+            shorten(why);
+    }
+    if (s != LATHE_OK || *why) {
+        mem_free(*image);
+        *image = NULL;
+    }
+    mem_free(text);
+    mem_free(cubin);
+    return s;
+}

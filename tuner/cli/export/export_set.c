@@ -130,18 +130,32 @@ static status compile(const struct export_input *in, const char *arch, struct ex
     return s;
 }
 
-/* Tuned on a GPU: a cubin, and PTX unless it is for that GPU alone (sm_90a). Tuned elsewhere: PTX. */
+/* The PTX of what was tuned for its GPU alone (sm_90a); without it where it needs what that GPU alone has. */
+static status compile_later(struct export_variant *v, struct err *e)
+{
+    char *data = NULL, *why = NULL;
+    status s = export_image_later(v->in, v->ptx_sm, &data, &v->ptx.len, &why, e);
+    v->ptx.data = data;
+    if (why)
+        note_line("no PTX of kernel %s for GPUs newer than %s: %s", v->in->kernel->name, v->in->target->name, why);
+    mem_free(why);
+    return s;
+}
+
+/* Tuned on a GPU: a cubin, and PTX for newer ones. Tuned elsewhere: PTX. */
 static status compile_variant(struct export_variant *v, int ptx_sm, struct err *e)
 {
     const struct target *t = v->in->target;
     char arch[24];
     status s = LATHE_OK;
     bool gpu = strcmp(t->arch, "host") != 0 && !v->fallback;
+    v->ptx_sm = gpu ? (int)t->limit[LIMIT_sm] : ptx_sm;
     if (gpu)
         s = compile(v->in, t->arch, &v->cubin, e);
-    if (s != LATHE_OK || (gpu && t->arch[3 + strspn(t->arch + 3, "0123456789")]))
+    if (s != LATHE_OK)
         return s;
-    v->ptx_sm = gpu ? (int)t->limit[LIMIT_sm] : ptx_sm;
+    if (gpu && export_for_that_gpu_alone(t))
+        return v->cubin.data ? compile_later(v, e) : LATHE_OK;
     snprintf(arch, sizeof arch, "compute_%d", v->ptx_sm);
     return compile(v->in, arch, &v->ptx, e);
 }

@@ -44,6 +44,11 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
 status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why,
                     struct err *e);
 
+/* The same as PTX for capability `sm`, 90, and later ones, of a configuration that was tuned for that GPU alone
+ * (sm_90a). *why is also set, and *image stays NULL, where what the GPU alone has makes a difference: where the source
+ * does not assemble without it, or compiles to other code (an #if), which nobody has verified. */
+status export_image_later(const struct export_input *in, int sm, char **image, size_t *len, char **why, struct err *e);
+
 /* export_c_files.c: --format c. `output`: a directory, or the two files' name without .c and .h. */
 status export_c_files(struct query *q, const struct selection *sel, int64_t trial, const char *name, const char *output,
                       struct err *e);

@@ -15,7 +15,7 @@ static const struct tuned {
 } tuned[] = {
     {"sm_80", TILE("32", "32"), "small for 80", "small for 80 and later", {64, 1024, 1024}},
     {"sm_80", TILE("64", "64"), "large for 80", "large for 80 and later", {4096, 4096, 4096}},
-    {"sm_90a", TILE("32", "64"), "small for 90a", NULL, {64, 1024, 1024}},
+    {"sm_90a", TILE("32", "64"), "small for 90a", "small for 90 and later", {64, 1024, 2048}},
     {"sm_89", TILE("64", "32"), "large for 89", "bad", {4096, 4096, 4096}},
     {"sm_86", TILE("32", "64"), "bad", "small for 86 and later", {64, 1024, 1024}},
 };
@@ -38,6 +38,9 @@ static const struct choice_case {
     {"sm_89", 0, {64, 1024, 1024}, "BM=64 BN=32"},              /* its own, though of another size */
     {"sm_90a", 0, {4096, 4096, 4096}, "BM=32 BN=64"},
     {"sm_100a", 0, {4096, 4096, 4096}, "BM=64 BN=64"},          /* PTX */
+    {"sm_100a", 0, {64, 1024, 2048}, "N=1024 K=2048"},          /* the 90a's PTX */
+    {"sm_90a", 0, {64, 1024, 2048}, "N=1024 K=2048"},
+    {"sm_89", 0, {64, 1024, 2048}, "BM=64 BN=32"},              /* neither runs there */
     {"sm_100a", 0, {4096, 4096, 4097}, "plain kernel"},
     {"sm_80", 0, {0, 1024, 1024}, NULL},
     {"sm_80", 0, {64, 1024, INT64_C(1) << 40}, NULL},
