@@ -54,7 +54,8 @@ static const char SELECT_TRIALS[] = "SELECT %s"
 #undef X
         "%s"
         ", t.kernel, t.outcome, t.role, %s "
-        "FROM trial t JOIN campaign c ON c.id = t.campaign_id WHERE t.campaign_id = ?1 ORDER BY t.number";
+        "FROM trial t JOIN campaign c ON c.id = t.campaign_id JOIN device d ON d.id = c.device_id "
+        "WHERE t.campaign_id = ?1 ORDER BY t.number";
 
 #define X(key, expression, old) ", " expression
 static const char NEW_NUMBERS[] = NEW_NUMBER_TABLE(X);
@@ -90,9 +91,13 @@ static status visit_trial(struct builder *b, sqlite3_stmt *st, void *ctx, struct
 
 static status add_trials(struct builder *b, struct err *e)
 {
-    /* the campaign's clock counts a resumed campaign's time only; version 1 did not keep it */
+    /* the campaign's clock counts a resumed campaign's time only; version 1 did not keep it. A replay's is the recorded
+     * time */
     const char *by_clock = "(julianday(t.ended) - julianday(c.created)) * 86400";
-    char *at = b->q->version >= 2 ? mem_printf("coalesce(t.campaign_seconds, %s)", by_clock) : mem_strdup(by_clock);
+    char *at = b->q->version >= 2
+                   ? mem_printf("CASE WHEN d.kind = 'replay' THEN sum(t.total_seconds) OVER (ORDER BY t.number) ELSE "
+                                "coalesce(t.campaign_seconds, %s) END", by_clock)
+                   : mem_strdup(by_clock);
     char *text = mem_printf(SELECT_TRIALS, at, b->q->version >= 3 ? NEW_NUMBERS : OLD_NUMBERS,
                             b->q->version >= SINCE_REFUSED ? QUERY_REASON : "t.reason");
     json_object_set_new(b->columns, "at_seconds", json_array());

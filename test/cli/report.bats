@@ -87,6 +87,22 @@ needs_browser() {
     python3 "$BROWSER" numbers page.html h200.db 1
 }
 
+@test "browser: of a recording, no rates, and the recorded time" {
+    needs_browser
+    recording="$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    lathe import "$recording" --db imported.db
+    lathe report --db imported.db -o imported.html
+    python3 "$BROWSER" numbers imported.html imported.db 1
+    python3 "$BROWSER" lacks imported.html TFLOP/s GB/s Cold Sustained Energy Registers
+    lathe tune --device "replay:$recording" --strategy random --trials 300 --seed 1 --db replayed.db -q >/dev/null
+    lathe report --db replayed.db -o replayed.html
+    seconds="$(sqlite3 replayed.db "SELECT printf('%.3g', sum(total_seconds)) FROM trial")"
+    python3 "$BROWSER" summary replayed.html "finished after $seconds s of recorded time"
+    lathe report --db replayed.db --json >replayed.json
+    [ "$(json replayed.json "round(j ->> '$.campaigns[0].columns.at_seconds[299]', 9)")" = \
+        "$(sqlite3 replayed.db "SELECT round(sum(total_seconds), 9) FROM trial")" ]
+}
+
 @test "browser: parameters of many values, of one name and two types, and integers that no double holds" {
     needs_browser
     python3 - >made.json <<'END'

@@ -28,6 +28,8 @@ static const char script[] = {
     ,
 #include "tuner/report/web/trial.js.inc"
     ,
+#include "tuner/report/web/filter.js.inc"
+    ,
 #include "tuner/report/web/table.js.inc"
     ,
 #include "tuner/report/web/code.js.inc"

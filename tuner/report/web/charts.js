@@ -196,6 +196,10 @@ function shownRange(sorted, extra) {
 function sortedTimes(c) {
   return c.times || (c.times = Float64Array.from(c.timed, i => c.col.time_ms[i]).sort())
 }
+/* The same of what the campaign sought. */
+function sortedSought(c) {
+  return c.forEnergy ? Float64Array.from(c.timed.map(i => c.sought(i)).filter(x => x > 0)).sort() : sortedTimes(c)
+}
 /* Baselines whose line means something: verified, or timed only. */
 function lineBaselines(c) {
   return c.baselines.filter(i => c.outcome(i) === 'ok' && c.col.time_ms[i] > 0)
@@ -213,6 +217,7 @@ function trialTip(c, i) {
     num(c.col.time_ms[i], 5) +
     ' ms' +
     (c.col.cold_ms[i] > 0 ? ', ' + num(c.col.cold_ms[i], 5) + ' ms cold in the final' : '') +
+    (c.energyMeasured && c.energy[i] > 0 ? ', ' + num(c.energy[i], 5) + ' mJ' : '') +
     '<br>' +
     esc(c.configuration(i))
   )

@@ -12,21 +12,21 @@ function apart(times, low, high) {
 
 /* Trials as a cloud a kernel, the best so far as steps, the baselines as lines. x: of a row. */
 function progressOption(c, x, xName) {
-  const times = sortedTimes(c)
+  const times = sortedSought(c)
   if (!times.length) return null
-  const lines = lineBaselines(c)
+  const lines = lineBaselines(c).filter(i => c.sought(i) > 0)
   const range = shownRange(
     times,
-    lines.map(i => c.col.time_ms[i])
+    lines.map(i => c.sought(i))
   )
   const moved = apart(
-    lines.map(i => c.col.time_ms[i]),
+    lines.map(i => c.sought(i)),
     range.low,
     range.high
   )
   const improved = c.improvements(x)
   const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
-  const steps = improved.map(i => [x(i), c.col.time_ms[i], i])
+  const steps = improved.map(i => [x(i), c.sought(i), i])
   if (steps.length) steps.push([last, steps[steps.length - 1][1], improved[improved.length - 1]])
   const clouds = c.kernels.map((k, s) => ({
     name: k,
@@ -36,8 +36,8 @@ function progressOption(c, x, xName) {
     symbolSize: c.timed.length > 5000 ? 2 : 5,
     itemStyle: { color: seriesColour(s), opacity: 0.45 },
     data: c.timed
-      .filter(i => c.text('kernel', i) === k && c.col.time_ms[i] <= range.high)
-      .map(i => [x(i), c.col.time_ms[i], i])
+      .filter(i => c.text('kernel', i) === k && c.sought(i) <= range.high)
+      .map(i => [x(i), c.sought(i), i])
   }))
   return {
     legend: {},
@@ -45,7 +45,9 @@ function progressOption(c, x, xName) {
     tooltip: {
       trigger: 'item',
       formatter: p =>
-        p.value && p.value[2] >= 0 ? trialTip(c, p.value[2]) : esc(p.seriesName) + ': ' + num(p.value[1], 5) + ' ms'
+        p.value && p.value[2] >= 0
+          ? trialTip(c, p.value[2])
+          : esc(p.seriesName) + ': ' + num(p.value[1], 5) + ' ' + c.unit
     },
     xAxis: {
       type: 'value',
@@ -54,7 +56,7 @@ function progressOption(c, x, xName) {
       max: last || 1,
       axisLabel: { formatter: v => num(v, 4), showMaxLabel: false }
     },
-    yAxis: timeAxis(range.low, range.high, 'ms'),
+    yAxis: timeAxis(range.low, range.high, c.unit),
     series: clouds.concat(
       [
         {
@@ -74,8 +76,8 @@ function progressOption(c, x, xName) {
         name: c.text('kernel', i),
         type: 'line',
         data: [
-          [0, c.col.time_ms[i], -1],
-          [last || 1, c.col.time_ms[i], -1]
+          [0, c.sought(i), -1],
+          [last || 1, c.sought(i), -1]
         ],
         symbol: 'none',
         z: 4,
@@ -108,8 +110,7 @@ function distributionOption(c) {
     log ? range.low * Math.pow(range.high / range.low, k / bins) : range.low + ((range.high - range.low) * k) / bins
   const counts = c.kernels.map(() => new Array(bins).fill(0))
   for (const i of c.timed) {
-    const t = c.col.time_ms[i]
-    if (t > range.high) continue
+    const t = Math.min(c.col.time_ms[i], range.high) // what is slower is in the last bar
     const at = log
       ? Math.log(t / range.low) / Math.log(range.high / range.low)
       : (t - range.low) / (range.high - range.low)
@@ -159,9 +160,7 @@ function distributionOption(c) {
         esc(p.seriesName) +
         '<br>' +
         num(p.value[0], 4) +
-        ' to ' +
-        num(p.value[1], 4) +
-        ' ms: ' +
+        (range.beyond && p.dataIndex === bins - 1 ? ' ms or more: ' : ' to ' + num(p.value[1], 4) + ' ms: ') +
         plural(p.value[4], 'trial')
     },
     xAxis: timeAxis(range.low, range.high, 'ms'),
@@ -174,7 +173,7 @@ function distributionOption(c) {
 function comparisonOption(list, byTime) {
   const series = list.map((c, k) => {
     const x = i => (byTime ? c.col.at_seconds[i] : c.col.number[i])
-    const steps = c.improvements(x).map(i => [x(i), c.col.time_ms[i]])
+    const steps = c.improvements(x).map(i => [x(i), c.sought(i)])
     const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
     if (steps.length) steps.push([last, steps[steps.length - 1][1]])
     return {
@@ -191,7 +190,7 @@ function comparisonOption(list, byTime) {
   if (!values.length) return null
   return {
     legend: {},
-    tooltip: { trigger: 'axis', valueFormatter: v => num(v, 5) + ' ms' },
+    tooltip: { trigger: 'axis', valueFormatter: v => num(v, 5) + ' ' + list[0].unit },
     xAxis: {
       type: 'value',
       name: byTime ? 'seconds' : 'trials',
@@ -199,7 +198,7 @@ function comparisonOption(list, byTime) {
       max: Math.max(...series.flatMap(s => s.data.map(d => d[0]))),
       axisLabel: { formatter: v => num(v, 4) }
     },
-    yAxis: timeAxis(Math.min(...values) * 0.99, Math.min(Math.max(...values), Math.min(...values) * 6) * 1.01, 'ms'),
+    yAxis: timeAxis(Math.min(...values) * 0.99, Math.min(Math.max(...values), Math.min(...values) * 6) * 1.01, list[0].unit),
     series
   }
 }

@@ -63,7 +63,14 @@ class Campaign {
     this.timed = this.candidates.filter(i => this.col.time_ms[i] > 0)
     this.varied = this.parameters.filter(p => this.candidates.some(i => p.at[i] !== p.at[this.candidates[0]]))
     this.best = raw.winner ? this.rowOf.get(raw.winner.trial) : -1
+    this.recorded = raw.device_kind === 'replay' || raw.device_kind === 'imported' // nothing was measured
+    // a replay's seconds are the recorded ones
+    this.seconds = raw.device_kind === 'replay' && this.n ? this.col.at_seconds[this.n - 1] : raw.seconds
     this.addMeasurements(raw.measurements)
+    this.forEnergy = raw.objective === 'energy' && this.energyMeasured
+    const fastest = this.timed.reduce((most, i) => Math.max(most, this.tflops(i) || 0), 0)
+    // as `lathe best`: GFLOP/s where TFLOP/s would be hundredths
+    this.rate = fastest > 0 && fastest < 0.1 ? { name: 'GFLOP/s', scale: 1000 } : { name: 'TFLOP/s', scale: 1 }
   }
 
   addMeasurements(m) {
@@ -76,10 +83,12 @@ class Campaign {
     this.before = new Int32Array(at.trial.length)
     this.samplesFrom = new Int32Array(at.trial.length)
     this.coldOn = Float64Array.from(this.col.device_position) // where its latest cold measurement was
-    const cold = this.raw.texts.regime.indexOf('cold')
+    const cold = this.raw.texts.regime.indexOf('cold'),
+      inTrial = this.raw.texts.regime.indexOf('trial')
     // mJ a run; where it was not measured, W * ms of launches back to back: else the power is partly that of waiting
     this.energy = Float64Array.from(this.col.energy_mj)
     this.energyMeasured = this.energy.some(x => x > 0)
+    this.trialEnergy = Float64Array.from(this.energy) // of the trial itself, also where a final measured it again
     for (let k = 0, from = 0; k < at.trial.length; k++) {
       const row = at.trial[k]
       this.before[k] = this.lastOf[row]
@@ -87,6 +96,7 @@ class Campaign {
       this.samplesFrom[k] = from
       from += at.samples[k]
       if (at.regime[k] === cold) this.coldOn[row] = at.device_position[k]
+      if (at.regime[k] === inTrial && at.energy_mj[k] > 0) this.trialEnergy[row] = at.energy_mj[k]
       if (!this.energyMeasured && at.regime[k] === sustained && at.power_w[k] > 0)
         this.energy[row] = at.power_w[k] * at.median_ms[k]
     }
@@ -139,11 +149,19 @@ class Campaign {
     const b = this.baselines.find(i => this.col.checked[i] === 1)
     return b === undefined ? -1 : b
   }
+  /* What the campaign looked for the least of, as its trials had it: ms, or mJ. */
+  sought(i) {
+    return this.forEnergy ? this.trialEnergy[i] : this.col.time_ms[i]
+  }
+  get unit() {
+    return this.forEnergy ? 'mJ' : 'ms'
+  }
+  /* NaN where the problem's FLOPs, or bytes, are not known */
   tflops(i) {
-    return this.raw.flops / (this.ms(i) * 1e9)
+    return this.raw.flops > 0 ? this.raw.flops / (this.ms(i) * 1e9) : NONE
   }
   gbps(i) {
-    return this.raw.bytes / (this.ms(i) * 1e6)
+    return this.raw.bytes > 0 ? this.raw.bytes / (this.ms(i) * 1e6) : NONE
   }
   get peakTflops() {
     return this.raw.target.peak_tflops_f32
@@ -164,15 +182,15 @@ class Campaign {
     return (this.intensity * this.peakGbps) / 1000 < this.peakTflops
   }
 
-  /* Rows at which the best time so far fell: those that may win, in the order of x(row), which is that of the numbers
-   * or another: of several trials under way one may end before another that was proposed first. */
+  /* Rows at which the least so far of what was sought fell: those that may win, in the order of x(row), which is that
+   * of the numbers or another: of several trials under way one may end before another that was proposed first. */
   improvements(x = i => this.col.number[i]) {
     const out = []
     let best = Infinity
     const rows = this.candidates.filter(i => this.outcome(i) === 'ok' && this.col.eligible[i] === 1 && x(i) >= 0)
     for (const i of rows.sort((a, b) => x(a) - x(b)))
-      if (this.col.time_ms[i] < best) {
-        best = this.col.time_ms[i]
+      if (this.sought(i) < best) {
+        best = this.sought(i)
         out.push(i)
       }
     return out

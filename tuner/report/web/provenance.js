@@ -2,7 +2,8 @@
 
 function provenance(c) {
   const r = c.raw,
-    environment = r.environment || {}
+    environment = r.environment || {},
+    pace = c.recorded ? null : r.pace // of a recording it would be how fast this machine read it
   return section(
     'provenance',
     'Provenance',
@@ -32,19 +33,22 @@ function provenance(c) {
       ],
       [
         'Tolerance',
-        Object.entries(r.tolerance || {})
-          .map(([k, v]) => k + '=' + v)
-          .join(' ')
+        c.recorded // as on the terminal
+          ? null
+          : Object.entries(r.tolerance || {})
+              .filter(([k, v]) => v !== 0 || k === 'atol' || k === 'rtol')
+              .map(([k, v]) => k + '=' + v)
+              .join(' ')
       ],
-      ['Inputs', r.inputs],
+      ['Inputs', c.recorded ? null : r.inputs],
       ['Restricted to', (r.restrictions || []).join('; '), 'conf'],
-      ['FLOPs, bytes', num(r.flops, 6) + ', ' + num(r.bytes, 6)],
+      ['FLOPs, bytes', r.flops > 0 || r.bytes > 0 ? num(r.flops, 6) + ', ' + num(r.bytes, 6) : null],
       [
         'Where time went',
-        r.pace
+        pace
           ? [
-              ['', r.pace.phases],
-              ['of the search ', r.pace.stages]
+              ['', pace.phases],
+              ['of the search ', pace.stages]
             ]
               .map(([of, seconds]) => [of, Object.entries(seconds).filter(p => p[1] > 0)])
               .filter(([, list]) => list.length)
@@ -52,7 +56,7 @@ function provenance(c) {
               .join('; ')
           : null
       ],
-      ['Trials a minute', r.pace && r.pace.trials_per_minute > 0 ? num(r.pace.trials_per_minute, 4) : null],
+      ['Trials a minute', pace && pace.trials_per_minute > 0 ? num(pace.trials_per_minute, 4) : null],
       [
         'Drift of baselines',
         (r.drift || [])

@@ -1,15 +1,18 @@
 /* sections.js: sections of the page: progress, limits, outcomes, accuracy and energy, trials, the winner's code. */
 
 function progress(c) {
-  const times = sortedTimes(c)
-  if (!times.length) return null
+  const sought = sortedSought(c)
+  if (!sought.length) return null
+  const lines = lineBaselines(c).filter(i => c.sought(i) > 0)
   const beyond = shownRange(
-    times,
-    lineBaselines(c).map(i => c.col.time_ms[i])
+    sought,
+    lines.map(i => c.sought(i))
   ).beyond
   const left = c.baselines
-    .filter(i => !lineBaselines(c).includes(i))
+    .filter(i => !lines.includes(i))
     .map(i => c.text('kernel', i) + ' (' + c.outcome(i) + ')')
+  const what = c.forEnergy ? 'Least energy' : 'Best',
+    seconds = c.raw.device_kind === 'replay' ? 'seconds of recorded time' : 'seconds'
   return section(
     'progress',
     'Progress',
@@ -17,22 +20,21 @@ function progress(c) {
       'div',
       { class: 'two' },
       chart(
-        '*Best so far against trials.* Each dot is a trial.',
+        '*' + what + ' so far against trials.* Each dot is a trial.',
         () => progressOption(c, i => c.col.number[i], 'trials'),
-        { label: 'Best time so far against the number of trials, with the baselines as lines' }
+        { label: what + ' so far against the number of trials, with the baselines as lines' }
       ),
-      chart('*Best so far against time.*', () => progressOption(c, i => c.col.at_seconds[i], 'seconds'), {
-        label: 'Best time so far against seconds, with the baselines as lines'
+      chart('*' + what + ' so far against time.*', () => progressOption(c, i => c.col.at_seconds[i], seconds), {
+        label: what + ' so far against seconds, with the baselines as lines'
       })
     ),
     h(
       'p',
       { class: 'note' },
-      'Times are those of the campaign’s ordinary samples. ' +
-        (c.raw.objective === 'energy'
-          ? 'The campaign looked for the least energy, so its winner need not be the fastest. '
-          : '') +
-        (beyond ? plural(beyond, 'slower trial') + ' above the edge. ' : '') +
+      (c.forEnergy
+        ? 'Energies are those of the campaign’s ordinary samples; its winner need not be the fastest. '
+        : 'Times are those of the campaign’s ordinary samples. ') +
+        (beyond ? plural(beyond, c.forEnergy ? 'worse trial' : 'slower trial') + ' above the edge. ' : '') +
         (left.length ? 'Not drawn, since not verified: ' + left.join(', ') + '.' : '')
     ),
     h(
@@ -41,14 +43,14 @@ function progress(c) {
       h('summary', {}, 'As a table'),
       simpleTable(
         'Each trial that was better than all before it',
-        ['Trial', 'No.', 'Seconds', 'Time ms', 'Configuration'],
+        ['Trial', 'No.', 'Seconds', c.forEnergy ? 'Energy mJ' : 'Time ms', 'Configuration'],
         c
           .improvements()
           .map(i => [
             c.col.id[i],
             count(c.col.number[i]),
             fixed(c.col.at_seconds[i], 1),
-            num(c.col.time_ms[i], 6),
+            num(c.sought(i), 6),
             h('span', { class: 'conf' }, c.configuration(i))
           ]),
         [0, 1, 2, 3]
@@ -59,8 +61,17 @@ function progress(c) {
 
 function limits(c) {
   if (!c.timed.length) return null
-  const distribution = chart('*Distribution of times* of ' + plural(c.timed.length, 'timed trial'), () =>
-    distributionOption(c)
+  const slow = shownRange(
+    sortedTimes(c),
+    lineBaselines(c).map(i => c.col.time_ms[i])
+  )
+  const distribution = chart(
+    '*Distribution of times* of ' +
+      plural(c.timed.length, 'timed trial') +
+      (slow.beyond
+        ? '; the last bar has ' + count(slow.beyond) + ' that took longer than ' + num(slow.high, 4) + ' ms'
+        : ''),
+    () => distributionOption(c)
   )
   if (!(c.ceiling > 0))
     return section(
@@ -124,8 +135,9 @@ function fronts(c) {
       : null
   const energy =
     powered.length > 1
-      ? chart('*Energy against time,* J a run' + (c.energyMeasured ? '' : ' (power × time, trials of the final)'), () =>
-          frontOption(c, i => c.energy[i] / 1000, 'J', powered)
+      ? chart(
+          '*Energy against time,* mJ a run' + (c.energyMeasured ? '' : ' (power × time, trials of the final)'),
+          () => frontOption(c, i => c.energy[i], 'mJ', powered)
         )
       : null
   return error || energy

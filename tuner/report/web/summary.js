@@ -9,9 +9,9 @@ function tile(name, value, unit, of) {
   )
 }
 
-/* Bytes first where there are fewer than four FLOPs to each; GFLOP/s where TFLOP/s would be thousandths. */
-function rateTile(tflops, gbps) {
-  const flops = tflops < 0.1 ? [num(1000 * tflops, 4), 'GFLOP/s'] : [num(tflops, 4), 'TFLOP/s']
+/* Bytes first where there are fewer than four FLOPs to each. */
+function rateTile(tflops, gbps, rate) {
+  const flops = [num(rate.scale * tflops, 4), rate.name]
   const bytes = [num(gbps, 4), 'GB/s']
   if (!(tflops > 0)) return gbps > 0 ? tile('Rate', ...bytes, null) : null
   if (!(gbps > 0)) return tile('Rate', ...flops, null)
@@ -38,7 +38,7 @@ function summary(c) {
           first >= 0 && c.speedup(w, first) > 0
             ? tile('Speed-up', fixed(c.speedup(w, first), 3), '×', 'over ' + c.text('kernel', first))
             : null,
-          rateTile(c.tflops(w), c.gbps(w)),
+          rateTile(c.tflops(w), c.gbps(w), c.rate),
           c.ceiling > 0
             ? tile(
                 'Of the roofline',
@@ -64,38 +64,31 @@ function summary(c) {
           c.energy[w] > 0
             ? tile(
                 'Energy',
-                num(c.energy[w] / 1000, 3),
-                'J',
-                c.energyMeasured
-                  ? 'a run'
-                  : 'a run, power × time back to back' +
-                      (first >= 0 && c.energy[first] > 0
-                        ? '; ' + c.text('kernel', first) + ' ' + num(c.energy[first] / 1000, 3) + ' J'
-                        : '')
+                num(c.energy[w], 4),
+                'mJ',
+                (c.energyMeasured ? 'a run' : 'a run, power × time back to back') +
+                  (first >= 0 && c.energy[first] > 0
+                    ? '; ' + c.text('kernel', first) + ' ' + num(c.energy[first], 4) + ' mJ'
+                    : '')
               )
             : null
         ]
       : []
-  const rows = c.baselines.map(b => [
-    c.text('kernel', b),
-    badge(c.outcome(b)),
-    same(col.time_ms[b], 5),
-    same(col.cold_ms[b], 5),
-    same(col.sustained_ms[b], 5),
-    w >= 0 && c.speedup(w, b) > 0 ? fixed(c.speedup(w, b), 3) + '×' : '–',
-    Number.isFinite(col.error[b]) ? col.error[b].toExponential(1) : '–'
-  ])
-  if (w >= 0)
-    rows.unshift([
-      h('b', {}, 'winner'),
-      badge(c.outcome(w)),
-      same(col.time_ms[w], 5),
-      same(col.cold_ms[w], 5),
-      same(col.sustained_ms[w], 5),
-      '',
-      Number.isFinite(col.error[w]) ? col.error[w].toExponential(1) : '–'
-    ])
-  const live = c.raw.state === 'running' ? 'running' : c.raw.state + ' after ' + duration(c.raw.seconds)
+  const shown = w >= 0 ? [w, ...c.baselines] : c.baselines
+  const columns = [
+    ['', i => (i === w ? h('b', {}, 'winner') : c.text('kernel', i))],
+    ['Outcome', i => badge(c.outcome(i))],
+    ['Time ms', i => same(col.time_ms[i], 5)],
+    ['Cold ms', i => same(col.cold_ms[i], 5)],
+    ['Sustained ms', i => same(col.sustained_ms[i], 5)],
+    shown.some(i => c.energy[i] > 0)
+      ? ['Energy mJ' + (c.energyMeasured ? '' : ' (power × time)'), i => same(c.energy[i], 5)]
+      : null,
+    ['Winner’s speed-up', i => (i === w ? '' : w >= 0 && c.speedup(w, i) > 0 ? fixed(c.speedup(w, i), 3) + '×' : '–')],
+    ['Error', i => (Number.isFinite(col.error[i]) ? col.error[i].toExponential(1) : '–')]
+  ].filter(Boolean)
+  const took = duration(c.seconds) + (c.raw.device_kind === 'replay' ? ' of recorded time' : '')
+  const live = c.raw.state === 'running' ? 'running' : c.raw.state + ' after ' + took
   return h(
     'section',
     { id: 'summary', 'aria-labelledby': 'title', 'data-title': 'Summary' },
@@ -131,12 +124,12 @@ function summary(c) {
           h('span', { class: 'conf' }, c.configuration(w))
         )
       : null,
-    rows.length
+    shown.length
       ? simpleTable(
           'The winner and the baselines',
-          ['', 'Outcome', 'Time ms', 'Cold ms', 'Sustained ms', 'Winner’s speed-up', 'Error'],
-          rows,
-          [2, 3, 4, 5, 6]
+          columns.map(k => k[0]),
+          shown.map(i => columns.map(k => k[1](i))),
+          columns.map((_, k) => k).slice(2)
         )
       : null
   )
@@ -163,12 +156,16 @@ function overview() {
     count(c.candidates.length),
     c.best >= 0 ? num(c.ms(c.best), 5) : '–',
     c.best >= 0 && c.firstBaseline >= 0 ? fixed(c.speedup(c.best, c.firstBaseline), 3) + '×' : '–',
-    duration(c.raw.seconds),
+    duration(c.seconds),
     c.raw.state
   ])
   const c = campaigns[state.at]
   const like = campaigns.filter(
-    o => o.raw.problem === c.raw.problem && o.raw.device === c.raw.device && o.sizeText() === c.sizeText()
+    o =>
+      o.raw.problem === c.raw.problem &&
+      o.raw.device === c.raw.device &&
+      o.sizeText() === c.sizeText() &&
+      o.unit === c.unit
   )
   return section(
     'campaigns',

@@ -50,6 +50,12 @@ function trialDetails(c, i) {
       ],
       ['Of the roofline', c.ceiling > 0 && c.ms(i) > 0 ? percent(c.tflops(i) / c.ceiling) : null],
       [
+        'Energy',
+        c.energy[i] > 0
+          ? num(c.energy[i], 6) + ' mJ a run' + (c.energyMeasured ? '' : ' (power × time back to back)')
+          : null
+      ],
+      [
         'Error',
         Number.isFinite(col.error[i])
           ? col.error[i].toExponential(3) +
@@ -105,6 +111,7 @@ function trialDetails(c, i) {
             m.sm_mhz ? 'SM ' + num(m.sm_mhz) + ' MHz' : '',
             m.mem_mhz ? 'memory ' + num(m.mem_mhz) + ' MHz' : '',
             m.power_w ? num(m.power_w) + ' W' : '',
+            m.energy_mj > 0 ? num(m.energy_mj, 5) + ' mJ a run' : '',
             m.temperature_c ? num(m.temperature_c) + ' °C' : '',
             m.throttle_reasons ? 'throttled (0x' + Number(m.throttle_reasons).toString(16) + ')' : ''
           ]
