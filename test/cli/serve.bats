@@ -103,3 +103,12 @@ PY
     begin host.db
     python3 "$TREE/test/browser/check_report.py" live "$url/" 3 6 "'$LATHE_BIN' tune --resume 1 --trials 6 --db host.db"
 }
+
+@test "serve: a page asks at most a tenth of the time" {
+    needs_charts
+    python3 -c "import sys; sys.path.insert(0, '$TREE/test/browser'); import chromium; sys.exit(not chromium.find())" ||
+        skip "there is no Chromium (apt-get install chromium)"
+    gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db
+    begin h200.db
+    python3 "$TREE/test/browser/check_report.py" patient "$url/campaign/1"
+}

@@ -26,6 +26,8 @@ static const char script[] = {
     ,
 #include "tuner/report/web/charts_space.js.inc"
     ,
+#include "tuner/report/web/numbers.js.inc"
+    ,
 #include "tuner/report/web/trial.js.inc"
     ,
 #include "tuner/report/web/filter.js.inc"

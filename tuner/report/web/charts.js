@@ -75,9 +75,10 @@ function base(option) {
 }
 
 /* A figure: caption (a sentence that says what it shows), the chart, and what is said below it. make() gives the
- * option, or null for nothing to show. */
-function chart(caption, make, { size = '', label = '', rem = 0 } = {}) {
-  const box = h('div', { class: 'chart ' + size, role: 'img', 'aria-label': label || caption.replace(/\*/g, '') })
+ * option, or null for nothing to show; numbers() the table of what it shows. */
+function chart(caption, make, numbers, { size = '', label = '', rem = 0 } = {}) {
+  const title = label || caption.replace(/\*/g, '')
+  const box = h('div', { class: 'chart ' + size, role: 'img', 'aria-label': title })
   if (rem) box.style.height = rem + 'rem'
   const words = caption.split('*') // *strong* words
   const figure = h(
@@ -88,7 +89,8 @@ function chart(caption, make, { size = '', label = '', rem = 0 } = {}) {
       {},
       words.map((w, k) => (k % 2 ? h('b', {}, w) : w))
     ),
-    box
+    box,
+    numbersOf(title, numbers)
   )
   const one = { box, drawn: null, dirty: true, visible: false }
   one.draw = () => {

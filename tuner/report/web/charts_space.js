@@ -159,8 +159,9 @@ function inkOn(colour) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? '#000' : '#fff'
 }
 
-/* Best or median time at each pair of values. */
-function heatOption(c, kernel, a, b, median) {
+/* Best or median time at each pair of values: {oa, ob: the values in order, data: [place of a, place of b, ms,
+ * trials]}; or null. */
+function heatCells(c, kernel, a, b, median) {
   const rows = c.timed.filter(i => c.text('kernel', i) === kernel)
   if (!a || !b || a === b || !rows.length) return null
   const oa = orderedValues(a, rows),
@@ -178,6 +179,13 @@ function heatOption(c, kernel, a, b, median) {
       .map(Number)
       .concat([median ? quantile(times, 0.5) : times[0], times.length])
   })
+  return { oa, ob, data }
+}
+
+function heatOption(c, kernel, a, b, median) {
+  const map = heatCells(c, kernel, a, b, median)
+  if (!map) return null
+  const { oa, ob, data } = map
   const shown = data.map(d => d[2]).sort((x, y) => x - y)
   const low = shown[0],
     high = Math.max(

@@ -96,7 +96,8 @@ function progressOption(c, x, xName) {
   }
 }
 
-function distributionOption(c) {
+/* Trials by time: {range, bins, edge: number of a bin -> ms, counts: of each kernel, lines: baselines}; or null. */
+function distribution(c) {
   const times = sortedTimes(c)
   if (times.length < 2) return null
   const lines = lineBaselines(c)
@@ -116,6 +117,13 @@ function distributionOption(c) {
       : (t - range.low) / (range.high - range.low)
     counts[c.kernels.indexOf(c.text('kernel', i))][Math.min(bins - 1, Math.floor(at * bins))]++
   }
+  return { range, bins, edge, counts, lines }
+}
+
+function distributionOption(c) {
+  const d = distribution(c)
+  if (!d) return null
+  const { range, bins, edge, counts, lines } = d
   const top = Math.max(1, ...Array.from({ length: bins }, (_, k) => counts.reduce((s, l) => s + l[k], 0)))
   const marks = lines.map((i, k) => ({
     name: c.text('kernel', i),
@@ -186,7 +194,8 @@ function comparisonOption(list, byTime) {
       color: seriesColour(k)
     }
   })
-  const values = series.flatMap(s => s.data.map(d => d[1]))
+  const values = series.flatMap(s => s.data.map(d => d[1])),
+    low = Math.min(...values)
   if (!values.length) return null
   return {
     legend: {},
@@ -198,7 +207,7 @@ function comparisonOption(list, byTime) {
       max: Math.max(...series.flatMap(s => s.data.map(d => d[0]))),
       axisLabel: { formatter: v => num(v, 4) }
     },
-    yAxis: timeAxis(Math.min(...values) * 0.99, Math.min(Math.max(...values), Math.min(...values) * 6) * 1.01, list[0].unit),
+    yAxis: timeAxis(low * 0.99, Math.min(Math.max(...values), low * 6) * 1.01, list[0].unit),
     series
   }
 }

@@ -19,6 +19,7 @@ function draw(done) {
   forgetCharts()
   if (!c) {
     main.replaceChildren(section('none', 'Nothing yet', h('p', {}, 'The database has no campaign yet.')))
+    if (done) done()
     return
   }
   pick.hidden = campaigns.length < 2
@@ -164,30 +165,63 @@ function offerAll(pick, list) {
 function inHand() {
   const e = document.activeElement
   return (
-    Boolean(document.querySelector('tr.detail')) ||
+    Boolean(document.querySelector('tr.detail, main details[open]')) ||
     ['INPUT', 'SELECT'].includes(e && e.tagName) ||
     String(getSelection()) !== ''
   )
 }
+
+/* Where the reader is: the page's place, that of each part that scrolls in itself, and what has the focus. Returns what
+ * brings it back on the page that was drawn anew. */
+const CAN_FOCUS = 'button, a, summary, [tabindex]'
+function keepPlace() {
+  const main = document.getElementById('main'),
+    held = document.activeElement,
+    home = held && held !== main && main.contains(held) ? held.closest('section') : null,
+    name = e => e.getAttribute('aria-label') || e.textContent.replace(/ [↑↓]$/, ''),
+    within = (id, what) => [...document.querySelectorAll('#' + id + ' :is(' + what + ')')]
+  const y = scrollY,
+    parts = [...main.querySelectorAll('section')].map(s => [
+      s.id,
+      within(s.id, '.scroll, pre').map(e => [e.scrollLeft, e.scrollTop])
+    ])
+  const at = home ? within(home.id, CAN_FOCUS).indexOf(held) : -1
+  main.style.minHeight = main.offsetHeight + 'px'
+  return () => {
+    main.style.minHeight = ''
+    for (const [id, places] of parts)
+      within(id, '.scroll, pre').forEach((e, k) => {
+        if (places[k]) [e.scrollLeft, e.scrollTop] = places[k]
+      })
+    if (at >= 0 && document.activeElement === document.body) {
+      const all = within(home.id, CAN_FOCUS),
+        same = all.filter(e => name(e) === name(held)),
+        to = same.includes(all[at]) ? all[at] : same[0] || all[at]
+      if (to) to.focus({ preventScroll: true })
+    }
+    scrollTo({ top: y, behavior: 'instant' })
+  }
+}
+
+/* An answer of many trials takes a while to make, and to draw: at most a tenth of the time goes into that. */
+let took = 0
 function pollSoon() {
-  setTimeout(poll, campaigns[0].raw.state === 'running' ? 2000 : 5000)
+  setTimeout(poll, Math.max(campaigns[0].raw.state === 'running' ? 2000 : 5000, 9 * took))
 }
 async function poll() {
   const said = document.querySelector('.brand span')
   try {
     if (inHand()) return pollSoon()
+    const asked = performance.now()
     const answer = await fetch(live, { headers: { 'If-None-Match': '"' + tag + '"' }, cache: 'no-store' })
     if (answer.status === 200) {
       const newer = await answer.json(),
-        y = scrollY,
-        main = document.getElementById('main')
-      main.style.minHeight = main.offsetHeight + 'px'
+        back = keepPlace()
       load(newer)
-      draw(() => {
-        main.style.minHeight = ''
-        scrollTo({ top: y, behavior: 'instant' })
-      })
+      await new Promise(draw)
+      back()
     }
+    took = performance.now() - asked
     said.textContent = campaigns[0].raw.state === 'running' ? 'live' : 'report'
   } catch (_) {
     said.textContent = 'the server is gone'

@@ -1,5 +1,7 @@
 /* parameters.js: the section of the page on what the parameters do, with what the reader chose of it. */
 
+const IMPORTANCE_BARS = 16
+
 function parameters(c) {
   const kernels = c.kernels.filter(k => variedParameters(c, k).length)
   if (!kernels.length) return null
@@ -22,6 +24,7 @@ function parameters(c) {
         chart(
           '*' + (state.median ? 'Median' : 'Best') + ' time, ms, by ' + state.a + ' and ' + state.b + '*',
           () => heatOption(c, state.kernel, named(state.a), named(state.b), state.median),
+          () => heatNumbers(c, state.kernel, named(state.a), named(state.b), state.median),
           { size: 'tall' }
         )
       )
@@ -32,7 +35,15 @@ function parameters(c) {
         ? h(
             'div',
             { class: 'two' },
-            chart('*Importance* of each parameter alone', () => importanceOption(one, 16), { size: 'tall' }),
+            chart(
+              '*Importance* of each parameter alone' +
+                (one.alone.length > IMPORTANCE_BARS
+                  ? ', the ' + IMPORTANCE_BARS + ' most important of ' + count(one.alone.length)
+                  : ''),
+              () => importanceOption(one, IMPORTANCE_BARS),
+              () => importanceNumbers(one),
+              { size: 'tall' }
+            ),
             h(
               'div',
               {},
@@ -58,15 +69,7 @@ function parameters(c) {
           )
         : h('p', { class: 'note' }, 'Too few timed trials of this kernel for an estimate of importance.'),
       varied.length
-        ? chart(
-            '*Parallel coordinates:* a line a trial, the strongest the fastest' +
-              (c.timed.length > PARALLEL_LINES
-                ? ' (the fastest ' + PARALLEL_LINES / 3 + ' and a spread of the others)'
-                : '') +
-              '. Drag along an axis to select.',
-            () => parallelOption(c, state.kernel, orderParameters(varied, one).slice(0, narrow() ? 5 : 14)),
-            { size: 'tall' }
-          )
+        ? parallelChart(c, orderParameters(varied, one), Boolean(one))
         : null,
       names.length > 1
         ? h(
@@ -121,6 +124,33 @@ function parameters(c) {
         )
       : null,
     box
+  )
+}
+/* NOTE: what there is room for is asked when the section is made: a window that is made wider does not bring more. */
+function parallelChart(c, ordered, ranked) {
+  const room = narrow() ? 5 : 14,
+    shown = ordered.slice(0, room),
+    left = ordered.slice(room).map(p => p.name)
+  return h(
+    'div',
+    {},
+    chart(
+      '*Parallel coordinates:* a line a trial, the strongest the fastest' +
+        (c.timed.length > PARALLEL_LINES
+          ? ' (the fastest ' + PARALLEL_LINES / 3 + ' and a spread of the others).'
+          : '.'),
+      () => parallelOption(c, state.kernel, shown),
+      () => parallelNumbers(c, state.kernel, shown),
+      { size: 'tall' }
+    ),
+    h('p', { class: 'note screen' }, 'Drag along an axis to select.'),
+    left.length
+      ? h(
+          'p',
+          { class: 'note' },
+          (ranked ? 'Left out, the least important: ' : 'Left out for want of room: ') + left.join(', ') + '.'
+        )
+      : null
   )
 }
 function orderParameters(varied, one) {

@@ -22,11 +22,15 @@ function progress(c) {
       chart(
         '*' + what + ' so far against trials.* Each dot is a trial.',
         () => progressOption(c, i => c.col.number[i], 'trials'),
+        () => progressNumbers(c, i => c.col.number[i]),
         { label: what + ' so far against the number of trials, with the baselines as lines' }
       ),
-      chart('*' + what + ' so far against time.*', () => progressOption(c, i => c.col.at_seconds[i], seconds), {
-        label: what + ' so far against seconds, with the baselines as lines'
-      })
+      chart(
+        '*' + what + ' so far against time.*',
+        () => progressOption(c, i => c.col.at_seconds[i], seconds),
+        () => progressNumbers(c, i => c.col.at_seconds[i]),
+        { label: what + ' so far against seconds, with the baselines as lines' }
+      )
     ),
     h(
       'p',
@@ -36,25 +40,6 @@ function progress(c) {
         : 'Times are those of the campaign’s ordinary samples. ') +
         (beyond ? plural(beyond, c.forEnergy ? 'worse trial' : 'slower trial') + ' above the edge. ' : '') +
         (left.length ? 'Not drawn, since not verified: ' + left.join(', ') + '.' : '')
-    ),
-    h(
-      'details',
-      {},
-      h('summary', {}, 'As a table'),
-      simpleTable(
-        'Each trial that was better than all before it',
-        ['Trial', 'No.', 'Seconds', c.forEnergy ? 'Energy mJ' : 'Time ms', 'Configuration'],
-        c
-          .improvements()
-          .map(i => [
-            c.col.id[i],
-            count(c.col.number[i]),
-            fixed(c.col.at_seconds[i], 1),
-            num(c.sought(i), 6),
-            h('span', { class: 'conf' }, c.configuration(i))
-          ]),
-        [0, 1, 2, 3]
-      )
     )
   )
 }
@@ -71,7 +56,8 @@ function limits(c) {
       (slow.beyond
         ? '; the last bar has ' + count(slow.beyond) + ' that took longer than ' + num(slow.high, 4) + ' ms'
         : ''),
-    () => distributionOption(c)
+    () => distributionOption(c),
+    () => distributionNumbers(c)
   )
   if (!(c.ceiling > 0))
     return section(
@@ -90,7 +76,11 @@ function limits(c) {
     h(
       'div',
       { class: 'two' },
-      chart('*Roofline.* Labels are TFLOP/s.', () => rooflineOption(campaigns, c), { size: '' }),
+      chart(
+        '*Roofline.* Labels are TFLOP/s.',
+        () => rooflineOption(campaigns, c),
+        () => rooflineNumbers(campaigns, c)
+      ),
       distribution
     ),
     h(
@@ -109,7 +99,12 @@ function failures(c) {
   return section(
     'outcomes',
     'Outcomes',
-    chart('*How trials ended*', () => outcomesOption(c), { rem: 3.5 + 2 * c.outcomes().length }),
+    chart(
+      '*How trials ended*',
+      () => outcomesOption(c),
+      () => outcomesNumbers(c),
+      { rem: 3.5 + 2 * c.outcomes().length }
+    ),
     reasons.length
       ? simpleTable(
           'Why trials are not ok, the most frequent reasons first; those that differ in numbers alone are one' +
@@ -129,15 +124,18 @@ function fronts(c) {
   const powered = c.candidates.filter(i => c.energy[i] > 0)
   const error =
     rows.length > 1
-      ? chart('*Error against time:* the line is what nothing beats in both', () =>
-          frontOption(c, i => c.col.error[i], 'relative Frobenius error', rows)
+      ? chart(
+          '*Error against time:* the line is what nothing beats in both',
+          () => frontOption(c, i => c.col.error[i], 'relative Frobenius error', rows),
+          () => frontNumbers(c, i => c.col.error[i], 'Relative Frobenius error', rows)
         )
       : null
   const energy =
     powered.length > 1
       ? chart(
           '*Energy against time,* mJ a run' + (c.energyMeasured ? '' : ' (power × time, trials of the final)'),
-          () => frontOption(c, i => c.energy[i], 'mJ', powered)
+          () => frontOption(c, i => c.energy[i], 'mJ', powered),
+          () => frontNumbers(c, i => c.energy[i], 'Energy mJ', powered)
         )
       : null
   return error || energy

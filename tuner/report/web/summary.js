@@ -183,9 +183,15 @@ function overview() {
           chart(
             '*Best so far against trials*, campaigns of this problem, size and device',
             () => comparisonOption(like, false),
+            () => comparisonNumbers(like, false),
             { size: 'low' }
           ),
-          chart('*Best so far against time*', () => comparisonOption(like, true), { size: 'low' })
+          chart(
+            '*Best so far against time*',
+            () => comparisonOption(like, true),
+            () => comparisonNumbers(like, true),
+            { size: 'low' }
+          )
         )
       : null
   )
