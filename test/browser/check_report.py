@@ -2,6 +2,7 @@
 """check_report.py CASE PAGE [DATABASE [CAMPAIGN]]: what a report does in a headless Chromium. Exit code 0: as it
 should."""
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -175,12 +176,21 @@ def case_print(page, pdf):
         check(b.js(blue % ("#parameters", -1)) > 0.1, "the heat map has no cells")
         check(b.js(blue % ("#progress", 0)) > 0.02, "the trials are missing")
         check(b.js("document.querySelector('#trials-table tbody th button').offsetWidth") > 0, "trials have no number")
-        check(b.js("document.querySelector('#search').offsetWidth") == 0, "the filter is printed")
+        for what in ("#search", "#code pre", "#code button", ".numbers summary", ".screen"):
+            check(b.js("document.querySelector('%s').offsetWidth" % what) == 0, what + " is printed")
+        check("Not printed: " in b.js("document.querySelector('#code').innerText"), "the code is left out unsaid")
+        # NOTE: Chromium prints no button of a head that is repeated
+        check(b.js("getComputedStyle(document.querySelector('#trials-table thead')).display") == "table-header-group" and
+              b.js("getComputedStyle(document.querySelector('#trials-table thead button')).display") == "contents",
+              "the table's head is not on each page")
         b.media(True)
         b.js("dispatchEvent(new Event('afterprint'))")
         check(b.js("document.documentElement.dataset.theme") == "dark", "the theme is not as it was")
         b.pdf(pdf)
         check(os.path.getsize(pdf) > 50000, "the printed page is empty")
+        with open(pdf, "rb") as f:
+            pages = len(re.findall(rb"/Type */Page\b", f.read()))
+        check(3 <= pages <= 10, "%d pages" % pages)
         quiet(b)
 
 

@@ -71,6 +71,11 @@ function codeBlock(text, name) {
       button,
       h('span', { class: 'note' }, name + ', ' + plural(text.split('\n').length, 'line'))
     ),
+    h(
+      'p',
+      { class: 'note print' },
+      'Not printed: ' + plural(text.split('\n').length, 'line') + ', which `lathe export` writes.'
+    ),
     pre
   )
 }
