@@ -127,7 +127,7 @@ status sql_fail(const struct sql *c, const char *doing, struct err *e)
                    : err_set(e, LATHE_STORE, "%s: the file cannot be read or written (%s): %s, %s", path, doing, said,
                              sys_errno ? strerror(sys_errno) : "no reason given");
     case SQLITE_NOMEM: return err_set(e, LATHE_NOMEM, "%s: out of memory (%s)", path, doing);
-    case SQLITE_INTERRUPT: return err_set(e, LATHE_INTERRUPTED, "%s: interrupted (%s)", path, doing);
+    case SQLITE_INTERRUPT: return err_set(e, LATHE_STORE, "%s: broken off (%s)", path, doing);   /* not by us */
     default:
         if (primary == SQLITE_ERROR && about_values(said))
             return sql_damaged(path, said, doing, e);

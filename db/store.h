@@ -46,6 +46,9 @@ status store_campaign_note(struct store *s, int64_t id, const char *note, struct
 /* Adds to what this part of the campaign took; it may have been resumed. */
 enum campaign_phase { PHASE_SETUP, PHASE_BASELINES, PHASE_SEARCH, PHASE_FINAL, PHASE_COUNT };
 status store_campaign_phase(struct store *s, int64_t id, enum campaign_phase phase, double seconds, struct err *e);
+/* LATHE_STORE if the file was deleted, moved or replaced since it was opened; what it has is then in another beside it,
+ * which is named, as far as that can be written. */
+status store_check_place(struct store *s, struct err *e);
 /* state: "finished", "interrupted", "failed" (running until then). note: why it failed; NULL leaves what
  * store_campaign_note said. */
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e);

@@ -102,7 +102,11 @@
     X(campaign_state, "SELECT state, coordinator FROM campaign WHERE id = ?1")                                         \
     X(campaign_resume, "UPDATE campaign SET state = 'running', ended = NULL, seconds = NULL, note = ?2, "              \
                        "coordinator = ?3, request = ?4, budget_trials = ?5, budget_seconds = ?6, "                     \
-                       "resumed = resumed + 1 WHERE id = ?1")                                                          \
+                       "resumed = resumed + 1, "                                                                       \
+                       /* a sitting that was killed has not said what its search took at last */                       \
+                       "search_seconds = iif(setup_seconds IS NULL, search_seconds, coalesce(search_seconds, 0) + "    \
+                       "max(0, ?7 - setup_seconds - coalesce(baseline_seconds, 0) - coalesce(search_seconds, 0) - "    \
+                       "coalesce(final_seconds, 0))) WHERE id = ?1")                                                   \
     X(rank_clear, "UPDATE trial SET final_rank = NULL, score_ms = time_ms WHERE campaign_id = ?1 "                     \
                   "AND score_ms IS NOT NULL AND (final_rank IS NOT NULL OR score_ms <> time_ms)")                      \
     /* what an earlier final measured is not to meet what the next one does; energy_mj is the trial's own again */ \

@@ -63,7 +63,8 @@ static status take_over(struct store *s, int64_t id, const struct campaign_resum
     code = store_run(s, STATEMENT_campaign_resume, doing,
                      SQL_VALUES(sql_int(id), sql_text(r->note), sql_text(sb_str(&coordinator)), sql_text(r->request),
                                 r->budget_trials > 0 ? sql_int(r->budget_trials) : sql_null(),
-                                r->budget_seconds > 0 ? sql_real(r->budget_seconds) : sql_null()),
+                                r->budget_seconds > 0 ? sql_real(r->budget_seconds) : sql_null(),
+                                sql_real(r->used > 0 ? r->used : 0)),
                      e);
     sb_free(&coordinator);
     static const enum statement undo_final[] = {STATEMENT_rank_clear, STATEMENT_final_energy_clear};

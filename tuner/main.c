@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +59,27 @@ static void print_error(const char *text)
     sb_free(&clean);
 }
 
+#ifndef LATHE_MPI
+/* mpirun and srun start the same command many times; without MPI each of them runs by itself. Told by the first. */
+static void warn_of_ranks(const char *command)
+{
+    static const char *const starters[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                              {"PMI_SIZE", "PMI_RANK"},
+                                              {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+    for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
+        const char *size = getenv(starters[i][0]), *rank = getenv(starters[i][1]);
+        if (strcmp(command, "tune") || !size || atoi(size) < 2 || (rank && atoi(rank)))
+            continue;
+        fprintf(stderr,
+                "warning: this is one of %d processes of a job, and this lathe was built without MPI: each runs a "
+                "campaign of its own, perhaps on the same device\nlathe-mpi shares one campaign among them (`make mpi`, "
+                "docs/mpi.md)\n",
+                atoi(size));
+        return;
+    }
+}
+#endif
+
 int main(int argc, char **argv)
 {
     fill_descriptors();
@@ -79,6 +101,8 @@ int main(int argc, char **argv)
     int code;
     if (ranks_main(argc, argv, self, &code))
         return code;
+#else
+    warn_of_ranks(argc > 1 ? argv[1] : "");
 #endif
     char *line = quote_words(argc, argv);
     struct cli cli = {.self = self, .version = LATHE_VERSION, .date = LATHE_DATE, .command_line = line};

@@ -291,3 +291,14 @@ sql() { sqlite3 lathe.db "$1"; }
     [ "$(json .out "json_array_length(j, '$.best')")" = 0 ]
     fails 1 "no verified configuration in n.db" lathe best --db n.db
 }
+
+@test "many processes of a job that knows nothing of MPI: said by the first" {
+    for started in "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0" "SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0"; do
+        env $started "$LATHE_BIN" tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --db j.db --quiet 2>log
+        grep -q "^warning: this is one of 2 processes of a job, and this lathe was built without MPI" log
+    done
+    for started in "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1" "PMI_SIZE=1 PMI_RANK=0"; do
+        env $started "$LATHE_BIN" tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --db j.db --quiet 2>log
+        [ ! -s log ] || ! grep warning log
+    done
+}

@@ -210,3 +210,44 @@ END
     [ "$(sql "SELECT count(*) FROM trial WHERE outcome = 'compile'")" = 0 ]
     [ "$(sql "SELECT state FROM campaign")" = failed ]
 }
+
+@test "the database is deleted, moved or replaced: the campaign ends, and what it recorded is beside it" {
+    for what in "rm p.db" "mv p.db elsewhere.db" "sqlite3 other.db 'VACUUM'; mv other.db p.db"; do
+        rm -f ./*.db* p.db.rescued held
+        order never never device never never never never
+        begin --time-limit 1
+        until_true 60 test -e held
+        eval "$what"
+        sleep 0.6
+        ends
+        [ "$code" -eq 6 ]
+        grep -q "^lathe: p.db was deleted, moved or replaced while the campaign ran; what it recorded is in p.db.rescued" log
+        [ "$(sqlite3 p.db.rescued "PRAGMA integrity_check")" = ok ]
+        [ "$(sqlite3 p.db.rescued "SELECT count(*) > 1 FROM trial WHERE outcome = 'ok'")" = 1 ]
+        lathe tune --resume 1 --db p.db.rescued --quiet >out
+        [ "$(sqlite3 p.db.rescued "SELECT count(*) FROM trial WHERE number > 0")" = 7 ]
+    done
+}
+
+@test "a terminal that is closed: the exit code is that of an interrupt" {
+    order never "device never"
+    cat >closed.py <<'END'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+os.set_blocking(fd, False)
+while not os.path.exists("held"):
+    time.sleep(0.05)
+    try:
+        os.read(fd, 65536)
+    except BlockingIOError:
+        pass
+os.close(fd)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+    code=$(python3 closed.py "$LATHE_BIN" tune "$TREE/test/specs/hold.lua" --device host --strategy order.lua --db p.db \
+        --compile-workers 1 --top 0 --give-up 0)
+    [ "$code" -eq 130 ]
+    [ "$(sql "SELECT state FROM campaign")" = interrupted ]
+}

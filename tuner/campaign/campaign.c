@@ -273,7 +273,10 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
 
     status s = open_all(c, e);
     if (!s) s = run_all(c, out, e);
-    if (s == LATHE_INTERRUPTED && c->id) s = LATHE_OK;
+    if (s == LATHE_INTERRUPTED && campaign_interrupted() && c->id) {
+        c->interrupted = true;
+        s = LATHE_OK;
+    }
     out->id = c->id;
     out->interrupted = c->interrupted;
     out->measured = c->progress.trials || c->nmeasured_baselines;

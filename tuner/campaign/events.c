@@ -64,7 +64,8 @@ status campaign_phase_ended(struct campaign *c, enum campaign_phase phase, struc
 {
     double now = clock_seconds(), took = now - c->phase_began;
     c->phase_began = now;
-    return store_campaign_phase(c->store, c->id, phase, took, e);
+    status s = store_campaign_phase(c->store, c->id, phase, took, e);
+    return s ? s : store_check_place(c->store, e);
 }
 
 status campaign_search_passed(struct campaign *c, struct err *e)

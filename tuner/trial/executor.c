@@ -40,8 +40,9 @@ void executor_evaluated(void *ctx, const struct child_answer *a)
             fail_trial(x, OUTCOME_crash, a->text);
             return;
         }
-        char text[120];
-        snprintf(text, sizeof text, "did not end within %.3g s; the worker was killed", x->seconds);
+        char text[160], own[60] = "";
+        if (x->own_seconds > 0) snprintf(own, sizeof own, ", and %.3g s that measuring may take", x->own_seconds);
+        snprintf(text, sizeof text, "did not end within %.3g s%s; the worker was killed", x->seconds, own);
         fail_trial(x, OUTCOME_timeout, text);
         return;
     }

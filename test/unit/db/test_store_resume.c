@@ -38,6 +38,26 @@ static void test_one_owner(void **state)
     store_close(s);
 }
 
+/* What its search took since it last said so is what is missing of the whole. */
+static void test_a_sitting_that_was_killed(void **state)
+{
+    const char *path = in_folder("killed.db");
+    struct store *s;
+    int64_t id = cut_off(path, &s);
+    assert_ok(store_campaign_end(s, id, "interrupted", NULL, e));
+    assert_ok(store_campaign_resume(s, id, &plain, e));
+    assert_answer(path, "SELECT search_seconds IS NULL FROM campaign", "1");    /* as a replay's */
+    assert_ok(store_campaign_end(s, id, "interrupted", NULL, e));
+    meddle(path, "UPDATE campaign SET setup_seconds = 1, baseline_seconds = 0.5, search_seconds = 2");
+    assert_ok(store_campaign_resume(s, id, &plain, e));
+    assert_answer(path, "SELECT search_seconds FROM campaign", "3.5");          /* of 5 */
+    assert_ok(store_campaign_end(s, id, "interrupted", NULL, e));
+    meddle(path, "UPDATE campaign SET search_seconds = 4");
+    assert_ok(store_campaign_resume(s, id, &plain, e));
+    assert_answer(path, "SELECT search_seconds FROM campaign", "4.0");
+    store_close(s);
+}
+
 static void test_trials_as_they_stand(void **state)
 {
     const char *path = in_folder("trials.db");
@@ -337,6 +357,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_owner),
+        cmocka_unit_test(test_a_sitting_that_was_killed),
         cmocka_unit_test(test_trials_as_they_stand),
         cmocka_unit_test(test_the_final_is_undone),
         cmocka_unit_test(test_times_of_an_earlier_final),

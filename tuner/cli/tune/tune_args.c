@@ -52,7 +52,8 @@ const struct option_row tune_options[] = {
      .help = "memory that each process of a compiler may allocate (default: its share of three quarters of the "
              "machine's)"},
     {"time-limit", .arg = "S", .kind = OPTION_SECONDS, AT(time_limit), .initial = "60",
-     .help = "how long one configuration may take before it is killed; a reference kernel may take ten times as long",
+     .help = "how long one configuration may take, besides what measuring takes by itself, before it is killed; a "
+             "reference kernel may take ten times as long",
      .given = offsetof(struct tune_args, has_time_limit)},
     {"give-up", .arg = "X", .kind = OPTION_COUNT, AT(give_up), .initial = "20", .max = 1000000,
      .help = "and not longer than X times what the best so far took to be verified and measured, but 2 s; 0: only "

@@ -19,7 +19,7 @@ status tune_run_campaign(const struct tune_args *args, const struct campaign_req
     signals_restore(&before);
     struct err unwritten = {0};
     status written = tune_events_end(&events, &unwritten);
-    return s ? s : written ? (*e = unwritten, written) : LATHE_OK;
+    return s || !written || summary->interrupted ? s : (*e = unwritten, written);
 }
 
 static status interrupted(long long id, const char *db, struct err *e)
@@ -44,7 +44,8 @@ status tune_conclude(const struct tune_args *args, bool of_kinds, status s, cons
         struct err failure = {0};
         struct tune_reported r = {args->db, args->top, args->json, args->csv, s == LATHE_NOTHING, of_kinds};
         status reported = tune_report(&r, summary->id, &failure);
-        if (reported != LATHE_OK) {
+        bool hung_up = reported == LATHE_IO && summary->interrupted;    /* there is no terminal any more */
+        if (reported != LATHE_OK && !hung_up) {
             *e = failure;
             return reported;
         }
