@@ -12,6 +12,10 @@ load helper
     [ "$status" -eq 1 ]
     [[ "$output" == *"failed "*"a.md: false"*"3 commands, 1 failed (with: gpu)"* ]]
     [ -s kept/count ]
+    printf '```sh\nlathe export --format json | cat\n```\n' >piped.md       # there is no database
+    run "$TREE/scripts/check_docs" --marks none "$PWD/piped.md"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"failed "*"lathe export --format json | cat"* ]]
     run "$TREE/scripts/check_docs" --marks none "$PWD/a.md" "$PWD/absent.md"
     [ "$status" -eq 1 ]
     [[ "$output" == *"failed  $PWD/absent.md: it has no command, or cannot be read"* ]]

@@ -30,20 +30,21 @@ marks() {
     for name in nvcc jq; do ! command -v $name >/dev/null || echo $name; done
 }
 
-# runs DOCUMENT LEAST [SED]: its commands in their order, each changed by the sed script; LEAST of them at least
+# runs DOCUMENT LEAST [SED [build]]: its commands in their order, each changed by the sed script; LEAST of them at
+# least. build: those of its blocks `sh build` in place of the others
 runs() {
     local n=0 line
     while IFS= read -r line; do
-        if [[ "$line" == "lathe report"* ]] && ! lathe report -o .page >.said 2>&1 &&
+        if [[ "$line" == *"lathe report"* ]] && ! lathe report -o .page >.said 2>&1 &&
             grep -q 'without the chart library' .said; then
             continue # a build without npm
         fi
-        if ! bash -c "$line" </dev/null >.said 2>&1; then
+        if ! bash -o pipefail -c "$line" </dev/null >.said 2>&1; then
             echo "$1: $line"; tail -40 .said
             return 1
         fi
         n=$((n + 1))
-    done < <("$BLOCKS" lines "$TREE/$1" $(marks) | sed "${3:-}")
+    done < <("$BLOCKS" "${4:-lines}" "$TREE/$1" $([ -n "${4:-}" ] || marks) | sed "${3:-}")
     [ "$n" -ge "$2" ] || { echo "$1: $n commands"; return 1; }
 }
 
@@ -60,13 +61,15 @@ runs() {
     echo "# none" >copy/README.md
     printf '```\nx\n```\n```lua examples/a.lua\nx = 2\n```\n```sh someday\nx\n```\n```sql\nSELECT 1;\n```\n```text\n1\n```\n' >copy/docs/a.md
     printf '```sql\nSELECT 1;\n```\n```text\n```\n```text\nx\n```\n```sql\nSELECT 2;\n```\n' >copy/docs/b.md
+    printf '```sh gpu\nscripts/absent x\n```\n' >copy/docs/c.md
     echo 'x = 1' >copy/examples/a.lua
     run copy/test/docs/blocks.py rule
     [ "$status" -eq 1 ]
     [[ "$output" == *"docs/a.md:1: what is it?"* &&
         "$output" == *"docs/a.md:4: these lines do not stand in examples/a.lua"* ]]
     [[ "$output" == *"docs/a.md:7: sh may be marked"* && "$output" == *"docs/b.md:9: no answer follows"* ]]
-    [ "${#lines[@]}" -eq 4 ]
+    [[ "$output" == *"docs/c.md:1: there is no scripts/absent"* ]]
+    [ "${#lines[@]}" -eq 5 ]
 }
 
 @test "docs/schema.md: twenty questions, with their answers" {
@@ -108,15 +111,15 @@ runs() {
         wrong6 ]
 }
 
-@test "docs/export.md" {
-    h200
-    sqlite3 lathe.db "UPDATE campaign SET size = 'M=16 N=4096 K=4096' WHERE id = 2;
-        UPDATE campaign_dim SET value = CASE name WHEN 'M' THEN 16 ELSE 4096 END WHERE campaign_id = 2"
-    runs docs/export.md 5
+# said COMMAND FILE: an exported file says itself that it is compiled so, but for its name and a library too many
+said() {
+    local line="${1/winner.cu/FILE.cu}"
+    [ -n "$1" ] && grep -qF "${line% -lcublas}" "$2" || { echo "not what $2 says: $1"; return 1; }
 }
 
-@test "docs/liblathe.md" {
-    h200
+@test "docs/export.md, then docs/liblathe.md, with its campaigns" {
+    runs docs/export.md 7
+    said "$(grep '^nvcc .*SELFTEST' "$TREE/docs/export.md")" winner.cu
     runs docs/liblathe.md 0
 }
 
@@ -181,4 +184,45 @@ first() { awk -v lang="\`\`\`$1" '/^```/ { if (inside) exit; inside = $0 == lang
     runs docs/first-campaign.md 10
     [ "$(sqlite3 lathe.db "SELECT count(*) FROM trial WHERE role = 'candidate'")" -eq 50 ]
     [ -s winner.cu ]
+    said "$(grep '^nvcc .*SELFTEST' "$TREE/docs/first-campaign.md")" winner.cu
+}
+
+# The folder as `git clone` and `make` leave it, with the tools of this one's program; nothing is installed anywhere.
+clone() {
+    [ -z "${LATHE_SANITIZE:-}" ] || skip "make would build another program"
+    local f
+    ln -s "$TREE"/{tuner,VERSION,README.md,CHANGELOG.md,CONTRIBUTING.md,LICENSE,THIRD-PARTY.md,CITATION.cff} .
+    [ ! -e "$TREE/third-party" ] || ln -s "$TREE/third-party" .
+    ln -s "$(dirname "$LATHE_BIN")" build
+    rm scripts
+    mkdir scripts
+    for f in "$TREE"/scripts/*; do ln -s "$f" scripts/; done
+    rm scripts/setup
+    printf '#!/bin/sh\n' | tee scripts/setup >bin/apt-get
+    printf '#!/bin/sh\nexec "$@"\n' >bin/sudo
+    chmod +x scripts/setup bin/*
+    export DESTDIR="$PWD/root"
+}
+
+@test "README.md: the three commands of a first result, and the installation" {
+    clone
+    runs README.md 2 '' build
+    [ -s winner.cu ] && [ -s lathe.db ]
+    [ -x root/usr/local/bin/lathe ]
+    # those of docs/first-campaign.md are the same
+    diff <("$BLOCKS" build "$TREE/README.md" | grep -E '^(make demo|build/)') \
+        <("$BLOCKS" build "$TREE/docs/first-campaign.md" | grep -E '^(make demo|build/)')
+}
+
+@test "docs/install.md, docs/tutorial.md, CONTRIBUTING.md, docs/liblathe.md: to build, to test, to install" {
+    clone
+    runs docs/tutorial.md 1 '' build
+    runs docs/install.md 2 '' build
+    [ -x root/usr/local/bin/lathe ]
+    runs CONTRIBUTING.md 4 '' build
+    local cuda=/usr/local/cuda
+    printf '#include <%s.h>\n' cuda lathe >main.c
+    echo 'int main(void) { return (int)cuInit(0) + lathe_api_version(); }' >>main.c
+    [ -e $cuda/include/cuda.h ] && [ -e $cuda/lib64/stubs/libcuda.so ] || skip "no CUDA toolkit here"
+    CPATH=$cuda/include LIBRARY_PATH=$cuda/lib64/stubs runs docs/liblathe.md 2 '' build
 }

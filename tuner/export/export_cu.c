@@ -158,18 +158,19 @@ void export_provenance(struct exporter *x)
 
 static void print_usage(struct exporter *x)
 {
-    const char *arch = strcmp(x->in->target->arch, "host") ? x->in->target->arch : "sm_80";
-    const char *number = arch + 3, *libs = export_has_gemm(x->k) ? " -lcublas" : "";
+    const char *arch = x->in->target->arch, *libs = export_has_gemm(x->k) ? " -lcublas" : "";
+    char option[80] = "-arch=sm_80"; /* tuned on no GPU: PTX for later ones too */
+    if (strcmp(arch, "host"))
+        snprintf(option, sizeof option, "-gencode arch=compute_%s,code=%s", arch + 3, arch);
     sb_addf(x->out,
-            "//\n// Build:     nvcc -std=c++17 -gencode arch=compute_%s,code=%s -c FILE.cu\n"
-            "// Self-test: nvcc -std=c++17 -gencode arch=compute_%s,code=%s -DLATHE_SELFTEST FILE.cu -o selftest%s && "
-            "./selftest\n"
+            "//\n// Build:     nvcc -std=c++17 %s -c FILE.cu\n"
+            "// Self-test: nvcc -std=c++17 %s -DLATHE_SELFTEST FILE.cu -o selftest%s && ./selftest\n"
             "// The launcher is at the end. A size that a constraint of the specification excludes, or at which a "
             "launch does not\n"
             "// fit, returns cudaErrorInvalidValue. The results were verified at the size above; at another they are "
             "as right as\n"
             "// those constraints are, and the self-test tries a few.\n\n",
-            number, arch, number, arch, libs);
+            option, option, libs);
 }
 
 /* --- parts --- */
