@@ -8,7 +8,7 @@ function M.strategy.guided_options()
   local integer, number = M.strategy.integer, M.strategy.number
   return {
     starts = integer { 4, min = 1, max = 1000, help = "trials of each kernel before its model is asked, spread out" },
-    batch = integer { 1, min = 1, max = 1000, help = "configurations asked for at once" },
+    batch = integer { 1, min = 1, max = 1000, parallel = true, help = "configurations asked for at once" },
     kappa = number { 2, min = 0, max = 100, help = "deviations below the mean that the optimistic guess is" },
     bold = number { 0.05, min = 0, max = 10,
                     help = "how much kappa grows with each trial that brought nothing better" },

@@ -64,7 +64,8 @@ end
 function M.strategy.moving_points(options, population, least)
   local words = M.strategy
   options.population = words.integer { population, min = least, max = 100000, help = "points" }
-  options.batch = words.integer { 4, min = 1, max = 100000, help = "points that move at once" }
+  options.batch = words.integer { 4, min = 1, max = 100000, parallel = true, within = "population",
+                                  help = "points that move at once" }
   return options
 end
 

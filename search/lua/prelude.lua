@@ -135,7 +135,8 @@ end
 
 local option_keys = {
   choice = { default = "string", help = "string" },
-  integer = { default = "number", min = "number", max = "number", help = "string" },
+  integer = { default = "number", min = "number", max = "number", help = "string", parallel = "boolean",
+              within = "string" },
   number = { default = "number", min = "number", max = "number", help = "string" },
   boolean = { default = "boolean", help = "string" },
 }
@@ -231,6 +232,8 @@ local function check_strategy(s)
     elseif type(option) ~= "table" or not option_keys[option.tag] then
       error(string.format("strategy: option %s must be made by choice, integer, number or boolean, not %s", name,
                           describe(option)), 3)
+    elseif option.within and (not s.options[option.within] or s.options[option.within].tag ~= "integer") then
+      error(string.format("strategy: option %s: within = \"%s\" names no integer option", name, option.within), 3)
     end
   end
 end
@@ -292,8 +295,21 @@ local function suggestion(word, words)
   return near and string.format(" (did you mean '%s'?)", near) or ""
 end
 
--- The values of a strategy's options: its defaults, then what `given`, a list of "name=value", says. Errors are for the
--- command line and carry no position.
+-- The compilers that a campaign on a device has, set by the host before scripts run. In a recording none compile.
+M.compilers = 0
+
+-- An option with `parallel = true` that is not given is no less than the compilers are, MOST_COMPILERS of them at most
+-- since what is proposed at once is proposed without its results; and no more than the option that it is `within`.
+local MOST_COMPILERS = 16
+
+local function for_compilers(option, values)
+  local n = math.min(M.compilers, MOST_COMPILERS, option.max or math.maxinteger)
+  if option.within then n = math.min(n, values[option.within]) end
+  return math.max(n, option.default)
+end
+
+-- The values of a strategy's options: its defaults, then what `given`, a list of "name=value", says, then what follows
+-- from the compilers. Errors are for the command line and carry no position.
 function M.resolve(s, given)
   local values, texts = {}, {}
   for name, option in pairs(s.options) do values[name] = option.default end
@@ -317,6 +333,9 @@ function M.resolve(s, given)
       error(string.format("option %s of strategy %s is given twice: %s, and %s", name, s.name, texts[name], text), 0)
     end
     values[name], texts[name] = v, text
+  end
+  for name, option in pairs(s.options) do
+    if option.parallel and not texts[name] then values[name] = for_compilers(option, values) end
   end
   return setmetatable(values, { __index = function(_, name)
     error(string.format("strategy %s has no option '%s'", s.name, tostring(name)), 2)
@@ -345,7 +364,8 @@ function M.describe_options(s)
       range = (o.min and number_text(o.min) or "") .. ".." .. (o.max and number_text(o.max) or "")
     end
     local default = type(o.default) == "number" and number_text(o.default) or tostring(o.default)
-    rows[#rows + 1] = { name = name, type = o.tag, default = default, range = range, help = o.help }
+    local more = o.parallel and "; on a device the compilers, if those are more" or ""
+    rows[#rows + 1] = { name = name, type = o.tag, default = default, range = range, help = o.help .. more }
   end
   return rows
 end

@@ -11,7 +11,8 @@ return strategy {
   options = {
     kind = choice { "adjacent", "hamming", help = "neighbours: one step of a parameter, or any other value of it" },
     starts = integer { 16, min = 1, max = 1000, help = "configurations of which a walk starts at the best" },
-    batch = integer { 4, min = 1, max = 100000, help = "neighbours of a kernel asked for at once" },
+    batch = integer { 4, min = 1, max = 100000, parallel = true,
+              help = "neighbours of a kernel asked for at once" },
     hop = number { 0.15, min = 0, max = 1, help = "deviation of a hop, a share of each parameter's range" },
     temperature = number { 0.02, min = 1e-9, max = 1000, help = "T, a share of the time" },
     patience = integer { 15, min = 1, max = 100000, help = "hops without a new best before a new start" },

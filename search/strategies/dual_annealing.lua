@@ -16,7 +16,8 @@ return strategy {
     hot = number { 3, min = 1e-6, max = 1000, help = "temperature at first, for lengths and for the share of time" },
     trials = integer { 100, min = 1, max = 1000000, help = "steps of a walk" },
     kind = choice { "adjacent", "hamming", help = "neighbours: one step of a parameter, or any other value of it" },
-    batch = integer { 4, min = 1, max = 100000, help = "neighbours of a kernel asked for at once" },
+    batch = integer { 4, min = 1, max = 100000, parallel = true,
+              help = "neighbours of a kernel asked for at once" },
   },
   run = function(tune, space, opt)
     local tail = (opt.visit - 1) / (3 - opt.visit)

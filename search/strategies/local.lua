@@ -11,7 +11,8 @@ return strategy {
     kind = choice { "hamming", "adjacent", help = "neighbours: one parameter to any other value, or one step" },
     first = boolean { true, help = "move when a batch has a better one; false: look at all, take the best" },
     starts = integer { 4, min = 1, max = 1000, help = "random configurations of which a descent starts at the best" },
-    batch = integer { 8, min = 1, max = 100000, help = "neighbours of a kernel asked for at once" },
+    batch = integer { 8, min = 1, max = 100000, parallel = true,
+              help = "neighbours of a kernel asked for at once" },
   },
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)

@@ -10,7 +10,8 @@ return strategy {
   options = {
     kind = choice { "adjacent", "hamming", help = "neighbours: one step of a parameter, or any other value of it" },
     starts = integer { 16, min = 1, max = 1000, help = "configurations of which it starts at the best" },
-    batch = integer { 8, min = 1, max = 100000, help = "neighbours of a kernel asked for before each step" },
+    batch = integer { 8, min = 1, max = 100000, parallel = true,
+              help = "neighbours of a kernel asked for before each step" },
     tenure = integer { 20, min = 1, max = 100000, help = "places visited last that are forbidden" },
     patience = integer { 20, min = 1, max = 100000, help = "steps without a new best before a new start" },
   },

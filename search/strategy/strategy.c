@@ -129,8 +129,8 @@ static status add_spaces(struct strategy *s, struct space *const *spaces, int ns
 }
 
 static status open_script(const char *name_or_file, const char *text, char *const *options, int noptions,
-                          struct space *const *spaces, int nspaces, uint64_t seed, size_t memory, double seconds,
-                          struct strategy **out, struct err *e)
+                          struct space *const *spaces, int nspaces, uint64_t seed, int compilers, size_t memory,
+                          double seconds, struct strategy **out, struct err *e)
 {
     struct script script;
     struct err own;
@@ -140,7 +140,7 @@ static status open_script(const char *name_or_file, const char *text, char *cons
     if (st)
         return st;
     struct strategy *s = mem_zalloc(1, sizeof *s);
-    st = script_resolve(&script, options, noptions, &s->options_text, e); /* stack: module, table, values */
+    st = script_resolve(&script, options, noptions, compilers, &s->options_text, e); /* stack: module, table, values */
     s->host = script.host;
     s->text = script.text;
     s->chunk = script.chunk;
@@ -165,13 +165,14 @@ status strategy_open_limited(const char *name_or_file, char *const *options, int
                              int nspaces, uint64_t seed, size_t memory, double seconds, struct strategy **out,
                              struct err *e)
 {
-    return open_script(name_or_file, NULL, options, noptions, spaces, nspaces, seed, memory, seconds, out, e);
+    return open_script(name_or_file, NULL, options, noptions, spaces, nspaces, seed, 0, memory, seconds, out, e);
 }
 
 status strategy_open_text(const char *name, const char *text, char *const *options, int noptions,
-                          struct space *const *spaces, int nspaces, uint64_t seed, struct strategy **out, struct err *e)
+                          struct space *const *spaces, int nspaces, uint64_t seed, int compilers,
+                          struct strategy **out, struct err *e)
 {
-    return open_script(name, text, options, noptions, spaces, nspaces, seed, LUA_HOST_STRATEGY_MEMORY,
+    return open_script(name, text, options, noptions, spaces, nspaces, seed, compilers, LUA_HOST_STRATEGY_MEMORY,
                        LUA_HOST_STRATEGY_SECONDS, out, e);
 }
 

@@ -58,10 +58,12 @@ struct earlier {
  * nspaces > 0. */
 status strategy_open(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
                      int nspaces, uint64_t seed, struct strategy **out, struct err *e);
-/* The same with the script's text at hand, as strategy_text gave it; `name` stands for its file in messages. */
+/* The same with the script's text at hand, as strategy_text gave it; `name` stands for its file in messages. NULL: as
+ * strategy_open. compilers: how many a device's campaign has, from which options that are not given follow (`parallel`
+ * of docs/strategies.md); 0 or less: it compiles nothing, and they are as declared. */
 status strategy_open_text(const char *name, const char *text, char *const *options, int noptions,
-                          struct space *const *spaces, int nspaces, uint64_t seed, struct strategy **out,
-                          struct err *e);
+                          struct space *const *spaces, int nspaces, uint64_t seed, int compilers,
+                          struct strategy **out, struct err *e);
 /* The same with other bounds on the script: bytes, and seconds between two returns. */
 status strategy_open_limited(const char *name_or_file, char *const *options, int noptions, struct space *const *spaces,
                              int nspaces, uint64_t seed, size_t memory, double seconds, struct strategy **out,

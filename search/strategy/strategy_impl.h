@@ -95,6 +95,7 @@ status script_load(const char *name_or_file, const char *text, size_t memory, do
                    struct script *out, struct err *e);
 void script_free(struct script *s);
 /* stack: module, strategy -> module, strategy, options' values. */
-status script_resolve(struct script *s, char *const *options, int noptions, char **options_text, struct err *e);
+status script_resolve(struct script *s, char *const *options, int noptions, int compilers, char **options_text,
+                      struct err *e);
 
 #endif

@@ -154,7 +154,7 @@ status script_load(const char *name_or_file, const char *text, size_t memory, do
 
 struct resolve_request {
     char *const *options;
-    int n;
+    int n, compilers;
     struct strbuf text;
 };
 
@@ -162,6 +162,8 @@ struct resolve_request {
 static int resolve(lua_State *L)
 {
     struct resolve_request *r = lua_touserdata(L, 3);
+    lua_pushinteger(L, r->compilers);       /* also for strategies that this one runs inside itself */
+    lua_setfield(L, 1, "compilers");
     lua_getfield(L, 1, "resolve");
     lua_pushvalue(L, 2);
     lua_createtable(L, r->n, 0);
@@ -178,10 +180,11 @@ static int resolve(lua_State *L)
     return 1;
 }
 
-status script_resolve(struct script *s, char *const *options, int noptions, char **options_text, struct err *e)
+status script_resolve(struct script *s, char *const *options, int noptions, int compilers, char **options_text,
+                      struct err *e)
 {
     lua_State *L = lua_host_state(s->host);
-    struct resolve_request r = {.options = options, .n = noptions};
+    struct resolve_request r = {.options = options, .n = noptions, .compilers = compilers};
     lua_pushcfunction(L, resolve);
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);

@@ -65,7 +65,7 @@ describe("options", function()
     assert.matches("one default is enough", message(words.integer, { 1, 2 }))
     assert.matches("at least one string", message(words.choice, {}))
     assert.matches("choice 2 must be a string, not 3", message(words.choice, { "a", 3 }))
-    assert.matches("unknown field 'mim'; known: default, help, max, min", message(words.integer, { 1, mim = 2 }))
+    assert.matches("unknown field 'mim'; known: default, help, max, min, parallel, within", message(words.integer, { 1, mim = 2 }))
     assert.matches("min must be a number", message(words.integer, { 1, min = "x" }))
   end)
 end)
@@ -89,6 +89,8 @@ describe("strategy { }", function()
     fails({ name = "x", run = run, optoins = {} }, "unknown field 'optoins'; known: name, options, run, summary")
     fails({ name = "x", run = run, options = { 3 } }, "an option needs a name")
     fails({ name = "x", run = run, options = { n = 3 } }, "option n must be made by")
+    fails({ name = "x", run = run, options = { n = words.integer { 1, parallel = true, within = "m" },
+                                               m = words.number { 2 } } }, 'within = "m" names no integer option')
     fails({ name = "x", run = run, options = { ["a b"] = words.integer { 1 } } }, "an option needs a name")
   end)
 end)
@@ -128,6 +130,33 @@ describe("what the command line says of options", function()
     fails("quick=1", "option quick of strategy x: true or false was expected, got '1'")
     fails("nn=1", "strategy x has no option 'nn'; it has: kind, n, quick, t")
     fails("n", "option 'n': write NAME=VALUE")
+  end)
+
+  it("leaves an option that is for compilers to their number", function()
+    local own = words.strategy {
+      name = "x", run = function() end,
+      options = {
+        batch = words.integer { 4, min = 1, max = 9, parallel = true }, wide = words.integer { 2, parallel = true },
+        some = words.integer { 3, parallel = true, within = "all" }, all = words.integer { 6 },
+        n = words.integer { 1 },
+      },
+    }
+    local function gives(compilers, given, wanted)
+      M.compilers = compilers
+      local text = M.options_text(M.resolve(own, given))
+      M.compilers = 0
+      assert.are.equal(wanted, text)
+    end
+    gives(0, {}, "all=6 batch=4 n=1 some=3 wide=2")
+    gives(-1, {}, "all=6 batch=4 n=1 some=3 wide=2")
+    gives(3, {}, "all=6 batch=4 n=1 some=3 wide=3")
+    gives(5, {}, "all=6 batch=5 n=1 some=5 wide=5")
+    gives(64, {}, "all=6 batch=9 n=1 some=6 wide=16")           -- an option's own bounds stay
+    gives(64, { "all=2" }, "all=2 batch=9 n=1 some=3 wide=16")  -- the default is not lowered
+    gives(64, { "batch=2", "wide=1", "some=9" }, "all=6 batch=2 n=1 some=9 wide=1")
+    assert.are.equal("points; on a device the compilers, if those are more",
+                     M.describe_options(words.strategy { name = "x", run = function() end, options = {
+                       n = words.integer { 1, parallel = true, help = "points" } } })[1].help)
   end)
 
   it("is written back so that it reads back", function()

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIALS_AT_ONCE = 16 };   /* a device, as strategies are told; so that a seed does not depend on the compile
-                                   workers */
+enum { TRIALS_AT_ONCE = 16 };   /* a device, as strategies are told, however many compilers there are */
 enum { DEFAULT_TRIALS = 100 };
 
 /* --- opening --- */
@@ -24,8 +23,8 @@ static status open_strategy(struct campaign *c, struct err *e)
     const char *text = NULL, *name = r->resumed ? resumption_strategy(r->resumed, &text) : r->strategy;
     if (!name) name = STRATEGY_DEFAULT;
     int n = c->nentrants;
-    status s = text ? strategy_open_text(name, text, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e)
-                    : strategy_open(name, r->options, r->noptions, spaces, n, r->seed, &c->strategy, e);
+    status s = strategy_open_text(name, text, r->options, r->noptions, spaces, n, r->seed, r->told_compilers,
+                                  &c->strategy, e);
     char *unread = NULL;
     if (!s) strategy_set_parallel(c->strategy, TRIALS_AT_ONCE * c->ndevices);
     if (!s)
@@ -259,6 +258,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     *out = (struct campaign_summary){0};
     if (r->recording) return campaign_replay(r, out, e);
     if (own.compile_workers < 1) own.compile_workers = campaign_compilers();
+    if (!own.told_compilers) own.told_compilers = own.compile_workers;
     struct campaign *c = mem_zalloc(1, sizeof *c);
     c->request = &own;
     c->problem = r->problem;

@@ -83,6 +83,8 @@ struct campaign_request {
     enum inputs inputs;             /* what verification and timing run on; its tolerance is the problem's */
     const char *db;                 /* path; a replay's may be NULL: nothing is stored */
     int compile_workers;            /* 0: campaign_compilers() */
+    int told_compilers;             /* that the strategy is told of; 0: compile_workers; -1: none. A resumed campaign's
+                                       are those that it began with */
     int compilers_beside;           /* that other campaigns of the same command have at the same time: memory is shared
                                        with them */
     int devices_beside;             /* likewise, of this machine: compilers keep off their cores too */

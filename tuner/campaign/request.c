@@ -34,6 +34,7 @@ char *request_text(const struct campaign_request *r, const char *devices, const 
     json_object_set_new(j, "baselines", texts(r->baselines, r->nbaselines));
     json_object_set_new(j, "strategy", text_or_null(r->strategy));
     json_object_set_new(j, "options", texts((const char *const *)r->options, r->noptions));
+    json_object_set_new(j, "compilers", json_integer(r->told_compilers));
     json_object_set_new(j, "objective", json_string(objective_name(r->objective)));
     json_object_set_new(j, "delays", json_string(delays_name(r->delays)));
     json_object_set_new(j, "top", json_integer(r->top));

@@ -58,6 +58,7 @@ static void read_request(struct resumption *r)
         const char *delays = text_of(j, "delays");          /* NULL: from before it was asked */
         int when = delays ? delays_parse(delays) : -1;
         q->delays = when < 0 ? DELAYS_AUTO : (enum delays)when;
+        q->told_compilers = (int)json_integer_value(json_object_get(j, "compilers"));
         q->top = (int)json_integer_value(json_object_get(j, "top"));
         q->time_limit = json_number_value(json_object_get(j, "time_limit"));
         q->give_up = (int)json_integer_value(json_object_get(j, "give_up"));
@@ -76,6 +77,7 @@ static void read_request(struct resumption *r)
         q->device = r->target.device;
         q->top = 5;
     }
+    if (q->told_compilers < 1) q->told_compilers = -1;      /* from before they were told */
     r->earlier = json_incref(json_object_get(j, "earlier"));
     if (!r->earlier) r->earlier = json_array();
     if (!q->strategy) q->strategy = resumption_fact(r, "strategy");

@@ -165,7 +165,7 @@ static status open_strategy(struct replayed *c, struct err *e)
         return strategy_open(r->strategy ? r->strategy : STRATEGY_DEFAULT, r->options, r->noptions, &c->space, 1,
                              r->seed, &c->strategy, e);
     name = resumption_strategy(r->resumed, &text);
-    return strategy_open_text(name, text, r->options, r->noptions, &c->space, 1, r->seed, &c->strategy, e);
+    return strategy_open_text(name, text, r->options, r->noptions, &c->space, 1, r->seed, 0, &c->strategy, e);
 }
 
 static status open_all(struct replayed *c, struct err *e)

@@ -45,7 +45,8 @@ const struct option_row tune_options[] = {
     {"drift", .arg = "S", .kind = OPTION_SECONDS, AT(drift), .initial = "30",
      .help = "how often a baseline is timed again during the search, to see whether the device drifts"},
     {"compile-workers", .arg = "N", .kind = OPTION_COUNT, AT(workers), .min = 1, .max = 256,
-     .help = "compilers at the same time, for all devices together (default: one a core, less one)"},
+     .help = "compilers at the same time, for all devices together (default: one a core, less one); strategies ask for "
+             "as many configurations at once, up to 16"},
     {"compile-limit", .arg = "S", .kind = OPTION_SECONDS, AT(compile_seconds),
      .help = "how long compiling one configuration may take (default 120)"},
     {"compile-memory", .arg = "MIB", .kind = OPTION_COUNT, AT(compile_memory), .min = 16, .max = 1 << 24,

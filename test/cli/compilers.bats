@@ -1,0 +1,82 @@
+# compilers.bats: what strategies ask for at once follows from how many compilers a campaign has, where the user says
+# nothing of it.
+load helper
+
+RUN="--device host --top 0 --quiet --db c.db"
+
+# many: own/, a tiny of two thousand configurations
+many() {
+    local text
+    cp -r "$TREE/test/cli/kernels/tiny" own
+    text="$(sed 's/"none", "wrong", "compile"/"none"/' own/spec.lua)"
+    printf '%s\n' "${text/'{ 32, 64, 128 }'/'(function() local t = {} for i = 1, 256 do t[i] = i end return t end)()'}" \
+        >own/spec.lua
+}
+options() { sqlite3 c.db "SELECT strategy_options FROM campaign WHERE id = $1"; }
+option() { options "$1" | tr ' ' '\n' | grep "^$2="; }
+
+# begin NAME OPTION...: a campaign of one trial by 12 compilers; its options are those of campaign $id
+begin() {
+    lathe tune own $RUN --kernel plain --compile-workers 12 --trials 1 --strategy "$@" >out
+    id=$(sqlite3 c.db "SELECT max(id) FROM campaign")
+}
+
+@test "12 compilers: each strategy asks for 12 at once, or for what its population has" {
+    many
+    for strategy in gp forest local tabu ils basin_hopping dual_annealing pso firefly; do
+        begin $strategy
+        [ "$(option $id batch)" = batch=12 ]
+    done
+    begin differential_evolution
+    [ "$(option $id batch)" = batch=8 ]
+    begin differential_evolution --option population=40
+    [ "$(option $id batch)" = batch=12 ]
+    begin random                    # as it has it, which is more
+    [ "$(option $id batch)" = batch=256 ]
+    begin local --option batch=3    # as it was told
+    [ "$(option $id batch)" = batch=3 ]
+    lathe tune own $RUN --kernel plain --compile-workers 100 --trials 1 --strategy gp >out
+    [ "$(option $((id + 1)) batch)" = batch=16 ]
+    lathe tune own $RUN --kernel plain --compile-workers 1 --trials 1 --strategy local >out
+    [ "$(option $((id + 2)) batch)" = batch=8 ]
+}
+
+@test "a strategy inside another one too" {
+    many
+    # how many are begun before the first has ended: a batch is begun whole
+    arm="--option local=true"
+    for other in basin_hopping differential_evolution dual_annealing genetic tabu; do
+        arm="$arm --option $other=false"
+    done
+    for strategy in transfer "bandit $arm"; do
+        lathe tune own $RUN --kernel plain --compile-workers 12 --trials 40 --strategy $strategy --json >e
+        most=0 open=0
+        while read -r kind; do
+            case $kind in trial_proposed) open=$((open + 1)) ;; trial_ended) open=$((open - 1)) ;; esac
+            [ $open -le $most ] || most=$open
+        done < <(grep -o '^{"event": *"[a-z_]*"' e | cut -d'"' -f4)
+        echo "$strategy: $most"
+        [ $most -ge 12 ]
+    done
+}
+
+@test "a campaign goes on with the compilers that it began with" {
+    many
+    for strategy in "gp" "bandit" "local --option starts=2"; do
+        rm -f c.db*
+        lathe tune own $RUN --kernel plain --compile-workers 12 --trials 30 --seed 3 --strategy $strategy >out
+        lathe tune --resume 1 --quiet --db c.db --compile-workers 2 --trials 45 >out
+        lathe tune own $RUN --kernel plain --compile-workers 12 --trials 45 --seed 3 --strategy $strategy >out
+        [ "$(sqlite3 c.db "SELECT json_extract(request, '$.compilers') FROM campaign WHERE id = 1")" = 12 ]
+        [ "$(options 1)" = "$(options 2)" ]
+        [ "$(sqlite3 c.db "SELECT count(*) FROM trial WHERE campaign_id = 1 AND role = 'candidate'")" = 45 ]
+    done
+}
+
+@test "what is recorded is replayed as the options are declared" {
+    recording="$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    lathe tune --device "replay:$recording" --compile-workers 12 --db c.db --strategy gp --trials 5 --quiet >out
+    [ "$(option 1 batch)" = batch=1 ]
+    lathe tune --device "replay:$recording" --compile-workers 12 --db c.db --strategy local --trials 5 --quiet >out
+    [ "$(option 2 batch)" = batch=8 ]
+}
