@@ -21,6 +21,7 @@ enum dev_fault {                /* what kind of failure an operation had: become
     DEV_FAULT_RESOURCES,        /* out of memory, too many resources requested */
     DEV_FAULT_LAUNCH,           /* refused */
     DEV_FAULT_CRASH,            /* illegal address, trap, misaligned, assert: the context is gone */
+    DEV_FAULT_LOST,             /* likewise, by no doing of what was launched: the device fell off, its memory failed */
 };
 
 enum { DEV_MARKS = 2048 };

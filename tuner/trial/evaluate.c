@@ -13,6 +13,7 @@ static void take_fault(struct bench *b, const struct err *from, struct result *o
 {
     switch (b->ops->fault(b->dev)) {
     case DEV_FAULT_RESOURCES: out->outcome = OUTCOME_resources; break;
+    case DEV_FAULT_LOST:            /* there is no outcome for it: health.c tells it from a candidate's own */
     case DEV_FAULT_CRASH: out->outcome = OUTCOME_crash; break;
     default: out->outcome = OUTCOME_launch; break;
     }

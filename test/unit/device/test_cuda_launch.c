@@ -354,10 +354,18 @@ static void test_crash_is_sticky(void **state)
 
 static void test_fault_kinds(void **state)
 {
-    static const int crash[] = {201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999};
-    static const int refused[] = {1, 98, 101, 200, 209, 218, 222, 400, 500, 720, 801, 912};
+    static const int crash[] = {201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999};
+    static const int lost[] = {3,   4,   34,  46,  100, 101, 102, 214, 220, 226, 304, 802,
+                               803, 804, 805, 806, 807, 808, 809, 810, 911, 916};
+    /* the rest of CUresult in CUDA 13.0, and one that nobody knows */
+    static const int refused[] = {1,   5,   6,   7,   8,   36,  98,  200, 202, 205, 206, 207, 208, 209, 210, 211, 212,
+                                  213, 215, 216, 217, 218, 219, 221, 222, 223, 224, 225, 300, 301, 302, 303, 400, 401,
+                                  402, 500, 600, 703, 704, 705, 708, 711, 712, 713, 720, 800, 801, 811, 812, 900, 901,
+                                  902, 903, 904, 905, 906, 907, 908, 909, 910, 912, 913, 914, 915};
     for (size_t i = 0; i < sizeof crash / sizeof *crash; i++)
         assert_int_equal(cuda_fault((CUresult)crash[i]), DEV_FAULT_CRASH);
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+        assert_int_equal(cuda_fault((CUresult)lost[i]), DEV_FAULT_LOST);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_int_equal(cuda_fault((CUresult)refused[i]), DEV_FAULT_LAUNCH);
     assert_int_equal(cuda_fault(CUDA_ERROR_OUT_OF_MEMORY), DEV_FAULT_RESOURCES);

@@ -88,10 +88,31 @@ enum dev_fault cuda_fault(CUresult r)
     case CUDA_ERROR_OUT_OF_MEMORY:
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
         return DEV_FAULT_RESOURCES;
-    case CUDA_ERROR_INVALID_CONTEXT:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_NOT_INITIALIZED:                /* driver, device or the way to it: no kernel does that */
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_STUB_LIBRARY:
+    case CUDA_ERROR_DEVICE_UNAVAILABLE:
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_INVALID_DEVICE:
+    case CUDA_ERROR_DEVICE_NOT_LICENSED:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
     case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case 226:                                       /* CUDA_ERROR_CONTAINED, CUDA 13: errors of the hardware */
+    case CUDA_ERROR_OPERATING_SYSTEM:
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    case CUDA_ERROR_MPS_CONNECTION_FAILED:
+    case CUDA_ERROR_MPS_RPC_FAILURE:
+    case CUDA_ERROR_MPS_SERVER_NOT_READY:
+    case CUDA_ERROR_MPS_MAX_CLIENTS_REACHED:
+    case CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED:
+    case CUDA_ERROR_MPS_CLIENT_TERMINATED:          /* perhaps for another client's fault */
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case 916:                                       /* CUDA_ERROR_KEY_ROTATION, CUDA 13 */
+        return DEV_FAULT_LOST;
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_LAUNCH_TIMEOUT:
     case CUDA_ERROR_ASSERT:
@@ -101,7 +122,6 @@ enum dev_fault cuda_fault(CUresult r)
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_LAUNCH_FAILED:
-    case 226:                                       /* CUDA_ERROR_CONTAINED, CUDA 13 */
     case 721:                                       /* CUDA_ERROR_TENSOR_MEMORY_LEAK, CUDA 13 */
     case CUDA_ERROR_UNKNOWN:
         return DEV_FAULT_CRASH;

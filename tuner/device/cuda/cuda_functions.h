@@ -113,10 +113,12 @@
     X(CUDA_ERROR_INVALID_VALUE, 1)                                                                                     \
     X(CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                                     \
     X(CUDA_ERROR_NOT_INITIALIZED, 3)                                                                                   \
+    X(CUDA_ERROR_DEINITIALIZED, 4)                                                                                     \
     X(CUDA_ERROR_STUB_LIBRARY, 34)                                                                                     \
     X(CUDA_ERROR_DEVICE_UNAVAILABLE, 46)                                                                               \
     X(CUDA_ERROR_NO_DEVICE, 100)                                                                                       \
     X(CUDA_ERROR_INVALID_DEVICE, 101)                                                                                  \
+    X(CUDA_ERROR_DEVICE_NOT_LICENSED, 102)                                                                             \
     X(CUDA_ERROR_INVALID_IMAGE, 200)                                                                                   \
     X(CUDA_ERROR_INVALID_CONTEXT, 201)                                                                                 \
     X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                                                                               \
@@ -126,6 +128,7 @@
     X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)                                                                          \
     X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)                                                                         \
     X(CUDA_ERROR_INVALID_SOURCE, 300)                                                                                  \
+    X(CUDA_ERROR_OPERATING_SYSTEM, 304)                                                                                \
     X(CUDA_ERROR_NOT_FOUND, 500)                                                                                       \
     X(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                                                 \
     X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                                                                         \
@@ -144,8 +147,15 @@
     X(CUDA_ERROR_SYSTEM_NOT_READY, 802)                                                                                \
     X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                                                                          \
     X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)                                                                  \
+    X(CUDA_ERROR_MPS_CONNECTION_FAILED, 805)                                                                           \
+    X(CUDA_ERROR_MPS_RPC_FAILURE, 806)                                                                                 \
+    X(CUDA_ERROR_MPS_SERVER_NOT_READY, 807)                                                                            \
+    X(CUDA_ERROR_MPS_MAX_CLIENTS_REACHED, 808)                                                                         \
+    X(CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED, 809)                                                                     \
+    X(CUDA_ERROR_MPS_CLIENT_TERMINATED, 810)                                                                           \
     X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                                                                      \
     X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901)                                                                      \
+    X(CUDA_ERROR_EXTERNAL_DEVICE, 911)                                                                                 \
     X(CUDA_ERROR_INVALID_CLUSTER_SIZE, 912)                                                                            \
     X(CUDA_ERROR_UNKNOWN, 999)
 

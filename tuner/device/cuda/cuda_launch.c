@@ -126,7 +126,7 @@ static status raise_shared(struct dev *d, struct dev_function *f, struct err *e)
         f->max_shared = (uint32_t)room;
         return LATHE_OK;
     }
-    if (cuda_fault(r) == DEV_FAULT_CRASH)
+    if (cuda_fault(r) >= DEV_FAULT_CRASH)
         return cuda_check(d, r, e, "raising the shared memory limit of kernel %s", f->name);
     int limit = 0;                                  /* not raised: the kernel's own limit stands */
     r = d->cu.cuFuncGetAttribute(&limit, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f->handle);
@@ -237,7 +237,7 @@ status cuda_launch(struct dev *d, struct dev_function *f, const struct dev_launc
         return LATHE_OK;
     char what[256], earlier[256];
     cuda_launch_text(&d->last, what, sizeof what);
-    if (cuda_fault(r) != DEV_FAULT_CRASH || !before.name)
+    if (cuda_fault(r) < DEV_FAULT_CRASH || !before.name)
         return cuda_check(d, r, e, "%s", what);
     cuda_launch_text(&before, earlier, sizeof earlier);     /* a fault is told at the next call after it */
     return cuda_check(d, r, e, "%s, after %s", what, earlier);
