@@ -149,6 +149,11 @@ return function(type)
       { "partial", "f32", { "SPLIT_K", padded_to("M", "BM"), padded_to("N", "BN") }, when = "SPLIT_K > 1" },
       { "tickets", "u32", { tiles }, zero = "once", when = "last_block" },
     },
+    computes = narrow and { { type } } or {
+      { "tf32", products = "select(three, 3, 1)", when = "tf32" },
+      { "f16", products = 3, when = "fp16" },
+      { "bf16", products = "select(three, 3, 1)" },
+    },
     steps = steps(narrow),
   }
 end

@@ -94,6 +94,7 @@ return {
     { "tickets", "u32", { tiles }, zero = "once",
       when = string.format("SPLIT_K > 1 and %s or %s", last_block, stream) },
   },
+  computes = { { "f32" } },
   steps = {
     launch { "linear_simt", block = "threads", shared = "smem",
              grid = { string.format("select(%s, %s, %s)", stream, stream_blocks, tiles), 1, "SPLIT_K" },

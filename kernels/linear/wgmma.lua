@@ -113,6 +113,10 @@ return {
     { "sums", "f32", { "grid", "streams", "64 * COLUMNS" }, when = "in_workspace or SPLIT_K > 1" },
     { "guard", "u32", { 2 }, zero = "once" },
   },
+  computes = {
+    { "bf16", products = "select(parts == 2, 3, 1)", when = "FORMAT == 'bf16x3' or FORMAT == 'bf16x1'" },
+    { "f16", products = "select(parts == 2, 3, 1)" },
+  },
   steps = {
     split("W"), split("X"), multiply("W"), multiply("X"),
     launch { "linear_fallback", grid = "2 * sm_count", block = 256, programmatic = "PROGRAMMATIC",

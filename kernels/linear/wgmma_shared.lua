@@ -110,6 +110,7 @@ return function(type, output)
       { "exponents", "i32", { 2 }, when = float and "FORMAT == 'fp16x1' or FORMAT == 'fp16x3'" },
       { "guard", "u32", { 2 }, zero = "once", when = float and converts },
     },
+    computes = { { type } },
     steps = {},
   }
 
@@ -123,6 +124,11 @@ return function(type, output)
     help = "k summed by the tensor cores, which round toward zero, before float32 addition; 0: all" })
   table.insert(kernel.params, { "PROGRAMMATIC", { true, false }, when = converts,
     help = "the kernels start before the ones before them have ended" })
+  kernel.computes = {
+    { "tf32", when = plain },
+    { "bf16", products = "select(parts == 2, 3, 1)", when = "FORMAT == 'bf16x1' or FORMAT == 'bf16x3'" },
+    { "f16", products = "select(parts == 2, 3, 1)" },
+  }
   table.insert(kernel.let, { "pitch", "select(parts == 2, chunks * 64, ceil_div(K, 8) * 8)" })
   for _, buffer in ipairs {
     { "x16", "f16", { "M", "pitch" }, when = converts },

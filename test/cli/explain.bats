@@ -3,12 +3,18 @@ load helper
 
 recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
 
+# computes JSON: what simt says of its units in the recorded campaigns, as if it had been written there
+computes() {
+    sqlite3 h200.db "UPDATE problem SET specification = json_set(specification, '$.kernels[0].computes', json('$1'))"
+}
+
 @test "explain: the best of the newest campaign" {
     recorded
     run lathe explain --db h200.db
     [ "$status" -eq 0 ]
     [[ "$output" == "trial 737 of campaign 3: simt, linear on NVIDIA H200"* ]]
-    [[ "$output" == *"53.48 TFLOP/s, 79.9 % of the float32 peak of 66.91"* ]]
+    [[ "$output" == *"53.48 TFLOP/s, 79.9 % of the float32 units' peak of 66.91 (its specification names no others)"* ]]
+    [[ "$output" == *"63.5 FLOPs a byte, so the float32 units' rate bounds it"* ]]
     [[ "$output" == *"nothing is spilled"* ]]
     [[ "$output" == *"an SM holds 1 (occupancy 12.5 %), limited by the registers"* ]]
     [[ "$output" == *"1.00 waves: the last keeps the device 100 % busy"* ]]
@@ -61,6 +67,56 @@ recorded() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h200.db; }
     lathe explain --db host.db --json >x.json
     [ "$(json x.json "json_type(j, '$.launches[0].resident')")" = null ]
     [ "$(json x.json "json_type(j, '$.roofline.of_roofline')")" = null ]
+}
+
+@test "explain: the ceiling is that of the units that compute, over their products" {
+    recorded
+    computes '[{"#": ["bf16"], "products": "select(BM >= 16, 3, 1)", "when": "true"}, ["f32"]]'
+    split lathe explain 737 --db h200.db
+    [[ "$out" == *"63.5 FLOPs a byte, so memory's bandwidth bounds it"* ]]
+    [[ "$out" == *"53.48 TFLOP/s, 15.0 % of 356.8, the tensor cores' peak in bf16 of 1071 over 3 products each"* ]]
+    [[ "$out" == *"17.5 % of the roofline"* ]]
+    lathe explain 737 --db h200.db --json >x.json
+    [ "$(json x.json "(j -> 'roofline' ->> 'unit') || (j -> 'roofline' ->> 'products') || (j -> 'roofline' ->> 'unit_from')
+        || (j -> 'roofline' ->> 'bound') || round(j -> 'roofline' ->> 'unit_tflops')
+        || round(j -> 'roofline' ->> 'peak_tflops') || round(j -> 'roofline' ->> 'f32_tflops')")" = \
+        bf163.0specificationmemory1071.0357.067.0 ]
+    # fewer products of a slower unit: compute bounds it
+    computes '[["f32"]]'
+    split lathe explain 737 --db h200.db
+    [[ "$out" == *"so the float32 units' rate bounds it"*"79.9 % of the float32 units' peak of 66.91"$'\n'* ]]
+    # a baseline that is a gemm of tf32 need not say
+    split lathe explain 2 --db h200.db
+    [[ "$out" == *"% of the tensor cores' peak in tf32 of 535.3"$'\n'* ]]
+    [ "$(lathe explain 2 --db h200.db --json >x.json; json x.json "j -> 'roofline' ->> 'unit_from'")" = gemm ]
+}
+
+@test "explain: what is faster than the float32 units, of which nothing else is said" {
+    recorded
+    sqlite3 h200.db "UPDATE device SET target = json_set(target, '$.peak_tflops_f32', 20)"
+    split lathe explain 737 --db h200.db
+    [[ "$out" == *"63.5 FLOPs a byte, for which memory's bandwidth allows 305.7 TFLOP/s"* ]]
+    [[ "$out" == *"53.48 TFLOP/s, more than the float32 units' peak of 20: it computes with others, which its specification does not name, so that peak is no ceiling"* ]]
+    [[ "$out" == *"842.2 GB/s, 17.5 % of the bandwidth"* ]]
+    not grep -q "of the roofline" <<<"$out"
+    lathe explain 737 --db h200.db --json >x.json
+    [ "$(json x.json "(j -> 'roofline' ->> 'unit_from') || json_type(j, '$.roofline.unit')
+        || json_type(j, '$.roofline.bound') || json_type(j, '$.roofline.of_roofline')")" = unknownnullnullnull ]
+}
+
+@test "explain: more than a ceiling, and a peak that is not known, are told" {
+    recorded
+    computes '[{"#": ["f32"], "products": 2}]'
+    split lathe explain 737 --db h200.db
+    [[ "$out" == *"159.9 % of 33.45, the float32 units' peak of 66.91 over 2 products each: it uses others, or does less than its specification's \`flops\`"* ]]
+    sqlite3 h200.db "UPDATE device SET target = json_set(target, '$.peak_gbps', 500)"
+    split lathe explain 737 --db h200.db
+    [[ "$out" == *"168.4 % of the bandwidth of 500: caches hold part of its bytes, or it moves less than its specification's \`bytes\`"* ]]
+    computes '[["tf32"]]'
+    sqlite3 h200.db "UPDATE device SET target = json_set(target, '$.limits.sm', 190)"
+    split lathe explain 737 --db h200.db
+    [[ "$out" == *"of the tensor cores' peak in tf32, which is not known for this device"* ]]
+    not grep -q "of the roofline" <<<"$out"
 }
 
 @test "explain: each figure that a roofline lacks is named" {

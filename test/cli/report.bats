@@ -46,6 +46,45 @@ needs_browser() {
     [ "$(json newest.json "json_extract(j, '$.campaigns[0].importance[0].fit') > 0.5")" = 1 ]
 }
 
+@test "report: each trial has the ceiling of the units that it computes with" {
+    recorded
+    lathe report 3 --db h200.db --json >r.json
+    in="j -> 'campaigns' -> 0"
+    at() { # TRIAL: unit, products and who says it
+        json r.json "(SELECT (c ->> 'unit') || ' ' || (c ->> 'products') || ' ' || (c ->> 'from') || ' ' || round(c ->> 'peak_tflops')
+            FROM (SELECT $in -> 'ceilings' -> ($in -> 'columns' -> 'ceiling' ->> i.key) AS c
+                  FROM json_each(j, '$.campaigns[0].columns.id') i WHERE i.value = $1))"
+    }
+    tf32="$(sqlite3 h200.db "SELECT id FROM trial WHERE campaign_id = 3 AND kernel = 'sgemm_tf32'")"
+    [ "$(at 737)" = "f32 1 assumed 67.0" ]
+    [ "$(at "$tf32")" = "tf32 1 gemm 535.0" ]
+    # by each trial's own parameters: what the specification says is evaluated
+    sqlite3 h200.db "UPDATE problem SET specification = json_set(specification, '$.kernels[0].computes',
+        json('[{\"#\": [\"bf16\"], \"products\": \"UNROLL\", \"when\": \"FILL == ''async''\"}, [\"f16\"]]'))"
+    lathe report 3 --db h200.db --json >r.json
+    for id in $(sqlite3 h200.db "SELECT id FROM trial WHERE campaign_id = 3 AND kernel = 'simt' AND id % 97 = 0"); do
+        want="$(sqlite3 h200.db "SELECT CASE WHEN (SELECT value FROM parameter_value WHERE trial_id = $id AND name = 'FILL') = 'async'
+            THEN 'bf16 ' || (SELECT value FROM parameter_value WHERE trial_id = $id AND name = 'UNROLL')
+            ELSE 'f16 1' END")"
+        [ "${want:+$want specification}" = "$(at "$id" | sed 's/ [^ ]*$//')" ]
+    done
+    needs_browser
+    lathe report 3 --db h200.db -o page.html
+    python3 "$BROWSER" summary page.html "Of the roofline17.5 %memory bound: 4,814 GB/s"
+    sqlite3 h200.db "UPDATE problem SET specification = json_set(specification, '$.kernels[0].computes',
+        json('[{\"#\": [\"f32\"], \"products\": 2}]'))"
+    lathe report 3 --db h200.db -o page.html
+    python3 "$BROWSER" summary page.html \
+        "159.9 %compute bound: 33.45 TFLOP/s, float32 units, 2 products each; above it, others compute, or less is computed"
+    # as the databases of before: what is faster than the float32 units
+    recorded
+    sqlite3 h200.db "UPDATE device SET target = json_set(target, '$.peak_tflops_f32', 20)"
+    lathe report 3 --db h200.db -o page.html
+    python3 "$BROWSER" summary page.html "Of memory’s bandwidth17.5" \
+        "it does not compute with the float32 units, so their 20 TFLOP/s are no ceiling"
+    python3 "$BROWSER" opens page.html
+}
+
 @test "report: what is wrong with the command line" {
     recorded
     fails 1 "there is no campaign 99" lathe report 99 --db h200.db --json

@@ -65,12 +65,12 @@ static void print_trial(struct strbuf *b, const json_t *trial)
     sb_add(b, "\n");
 }
 
-/* Which of the four figures of a roofline are not there, and who gives them. */
+/* Which figures of a roofline are not there, and who gives them. */
 static void print_missing(struct strbuf *b, const json_t *r)
 {
     static const struct {
         const char *key, *text;
-    } figures[] = {{"peak_tflops", "the device's peak rate"},
+    } figures[] = {{"f32_tflops", "the device's peak rate"},
                    {"peak_gbps", "the device's memory bandwidth"},
                    {"flops", "the problem's FLOPs (`flops` in its specification)"},
                    {"bytes", "the problem's bytes (`bytes` in its specification)"}};
@@ -82,25 +82,82 @@ static void print_missing(struct strbuf *b, const json_t *r)
     sb_addf(b, " %s not recorded\n", missing == 1 ? "is" : "are");
 }
 
-static void print_roofline(struct strbuf *b, const json_t *trial, const json_t *r)
+/* "the tensor cores' rate in bf16" */
+static void add_units(struct strbuf *b, const json_t *r, const char *what)
+{
+    const char *unit = tree_text(r, "unit");
+    if (strcmp(unit, unit_name(UNIT_f32)) == 0)
+        sb_addf(b, "the float32 units' %s", what);
+    else
+        sb_addf(b, "the tensor cores' %s in %s", what, unit);
+}
+
+static void print_bound(struct strbuf *b, const json_t *r)
 {
     const char *bound = tree_text(r, "bound");
+    double intensity = tree_number(r, "intensity");
+    sb_addf(b, "  %.4g FLOPs and %.4g bytes: %.4g FLOPs a byte, ", tree_number(r, "flops"), tree_number(r, "bytes"),
+            intensity);
+    if (strcmp(bound, "compute") == 0) {
+        sb_add(b, "so ");
+        add_units(b, r, "rate");
+        sb_add(b, " bounds it\n");
+    } else if (*bound)
+        sb_add(b, "so memory's bandwidth bounds it\n");
+    else
+        sb_addf(b, "for which memory's bandwidth allows %.4g TFLOP/s\n",
+                intensity * tree_number(r, "peak_gbps") / 1000);
+}
+
+static void print_compute_share(struct strbuf *b, const json_t *trial, const json_t *r)
+{
+    double products = tree_number(r, "products"), share = tree_number(r, "of_peak");
+    sb_addf(b, "  %.4g TFLOP/s, ", tree_number(trial, "tflops"));
+    if (!*tree_text(r, "unit")) {
+        double floats = tree_number(r, "f32_tflops");
+        if (tree_number(trial, "tflops") > floats)
+            sb_addf(b, "more than the float32 units' peak of %.4g: it computes with others, which its specification "
+                    "does not name, so that peak is no ceiling\n", floats);
+        else
+            sb_add(b, "of a peak that is not known\n");
+        return;
+    }
+    if (isnan(share)) {
+        sb_add(b, "of ");
+        add_units(b, r, "peak");
+        sb_add(b, ", which is not known for this device\n");
+        return;
+    }
+    sb_addf(b, "%.1f %% of ", 100 * share);
+    if (products != 1)
+        sb_addf(b, "%.4g, ", tree_number(r, "peak_tflops"));
+    add_units(b, r, "peak");
+    sb_addf(b, " of %.4g", tree_number(r, "unit_tflops"));
+    if (products != 1)
+        sb_addf(b, " over %.4g products each", products);
+    if (strcmp(tree_text(r, "unit_from"), ceiling_from_name(CEILING_ASSUMED)) == 0)
+        sb_add(b, " (its specification names no others)");
+    sb_add(b, share > 1 ? ": it uses others, or does less than its specification's `flops`\n" : "\n");
+}
+
+static void print_roofline(struct strbuf *b, const json_t *trial, const json_t *r)
+{
+    double memory = tree_number(r, "of_bandwidth"), all = tree_number(r, "of_roofline");
     sb_add(b, "\nceilings\n");
-    if (!*bound) {
+    if (isnan(tree_number(r, "f32_tflops")) || isnan(tree_number(r, "peak_gbps")) ||
+        isnan(tree_number(r, "intensity"))) {
         print_missing(b, r);
         return;
     }
-    sb_addf(b, "  %.4g FLOPs and %.4g bytes: %.4g FLOPs a byte, so %s bounds it\n", tree_number(r, "flops"),
-            tree_number(r, "bytes"), tree_number(r, "intensity"),
-            strcmp(bound, "memory") ? "the float32 units' rate" : "memory's bandwidth");
+    print_bound(b, r);
     if (isnan(tree_number(trial, "tflops")))
         return;
-    sb_addf(b, "  %.4g TFLOP/s, %.1f %% of the float32 peak of %.4g\n", tree_number(trial, "tflops"),
-            100 * tree_number(r, "of_peak"), tree_number(r, "peak_tflops"));
-    sb_addf(b, "  %.4g GB/s, %.1f %% of the bandwidth of %.4g\n", tree_number(trial, "gbps"),
-            100 * tree_number(r, "of_bandwidth"), tree_number(r, "peak_gbps"));
-    sb_addf(b, "  %.1f %% of the roofline%s\n", 100 * tree_number(r, "of_roofline"),
-            tree_number(r, "of_roofline") > 1 ? ": it does not compute with the float32 units alone" : "");
+    print_compute_share(b, trial, r);
+    sb_addf(b, "  %.4g GB/s, %.1f %% of the bandwidth of %.4g%s\n", tree_number(trial, "gbps"), 100 * memory,
+            tree_number(r, "peak_gbps"),
+            memory > 1 ? ": caches hold part of its bytes, or it moves less than its specification's `bytes`" : "");
+    if (!isnan(all))
+        sb_addf(b, "  %.1f %% of the roofline\n", 100 * all);
 }
 
 static void print_launch(struct strbuf *b, const json_t *launch, bool several)
@@ -209,29 +266,32 @@ static status print_all(const json_t *x, const struct explain_args *args, struct
     return out_report(&b, e);
 }
 
-/* The launches of a stored trial; a baseline of the library's has none of its own. */
-static status plan_of(const struct stored *t, struct plan *plan, struct err *e)
+/* The launches of a stored trial, of which a baseline of the library's has none of its own, and its ceiling. */
+static status plan_of(const struct stored *t, struct plan *plan, struct ceiling *ceiling, struct err *e)
 {
     struct value *slots = mem_zalloc((size_t)t->kernel->scope.count + 1, sizeof *slots);
     kernel_slots_fixed(t->problem, t->kernel, &t->target, slots);
     status s = kernel_slots_config(t->kernel, t->choice, slots, e);
+    if (s == LATHE_OK)
+        s = ceiling_of(t->problem, t->kernel, &t->target, slots, ceiling, e);
     if (s == LATHE_OK)
         s = plan_build(t->problem, t->kernel, slots, plan, e);
     mem_free(slots);
     return s;
 }
 
-/* Of what was recorded elsewhere no launches are known. */
+/* Of what was recorded elsewhere no launches are known, nor what computes. */
 static status explain_stored(struct query *q, const json_t *trial, const struct stored *t,
                              const struct explain_args *args, struct err *e)
 {
     struct plan plan;
+    struct ceiling ceiling = {.from = CEILING_UNKNOWN};
     bool runs = !t->problem->space_alone;
     json_t *x = NULL;
-    status s = runs ? plan_of(t, &plan, e) : LATHE_OK;
+    status s = runs ? plan_of(t, &plan, &ceiling, e) : LATHE_OK;
     if (s != LATHE_OK)
         return s;
-    s = explain_make(q, trial, t->kernel, runs ? &plan : NULL, &t->target, &x, e);
+    s = explain_make(q, trial, t->kernel, runs ? &plan : NULL, &ceiling, &t->target, &x, e);
     if (s == LATHE_OK)
         s = print_all(x, args, e);
     json_decref(x);

@@ -133,6 +133,23 @@ struct step {
     struct gemm gemm;
 };
 
+/* What computes: float32 multiply-add units, or tensor cores that multiply numbers of a format and sum in float32. */
+#define UNIT_TABLE(X) X(f32) X(tf32) X(f16) X(bf16)
+enum unit {
+#define X(name) UNIT_##name,
+    UNIT_TABLE(X)
+#undef X
+        UNIT_COUNT
+};
+const char *unit_name(enum unit u);
+int unit_parse(const char *name);                   /* -1 if unknown */
+
+struct computes {                                   /* with which unit a kernel does the problem's FLOPs */
+    enum unit unit;
+    struct expr *products;                          /* of the unit, for one of the problem; NULL: 1 */
+    struct expr *when;                              /* NULL = always */
+};
+
 struct kernel {
     char *name, *summary;
     char *source_path;                              /* as found on disk, NULL if no launch */
@@ -149,6 +166,8 @@ struct kernel {
     int nworkspace;
     struct step *steps;
     int nsteps;
+    struct computes *computes;                      /* the first whose `when` holds counts; none: see ceiling.h */
+    int ncomputes;
     bool baseline;                                  /* timed for comparison; exactly one configuration */
     bool eligible;                                  /* a baseline never is; a candidate may be shown but not win */
     bool checked;                                   /* false: output is not the problem's (a GEMM alone) */

@@ -38,6 +38,18 @@ static status add_winner(struct query *q, const struct document_request *r, json
     return s;
 }
 
+static status add_ceilings(struct query *q, json_t *campaign, struct err *e)
+{
+    const json_t *ids = json_object_get(json_object_get(campaign, "columns"), "id");
+    json_t *provenance = NULL;
+    status s = json_array_size(ids) ? query_provenance(q, json_integer_value(json_array_get(ids, 0)), &provenance, e)
+                                    : LATHE_OK;
+    if (!s)
+        document_ceilings(campaign, provenance);
+    json_decref(provenance);
+    return s;
+}
+
 static status add_campaign(struct query *q, const struct document_request *r, int64_t id, json_t *list, struct err *e)
 {
     struct query_report wanted = {.campaign = id, .samples = REPORT_SAMPLES};
@@ -46,7 +58,9 @@ static status add_campaign(struct query *q, const struct document_request *r, in
     if (s)
         return s;
     json_object_set_new(campaign, "importance", document_importance(campaign));
-    s = add_winner(q, r, campaign, e);
+    s = add_ceilings(q, campaign, e);
+    if (!s)
+        s = add_winner(q, r, campaign, e);
     json_array_append_new(list, campaign);
     return s;
 }

@@ -22,4 +22,9 @@ status document_make(struct query *q, const struct document_request *r, json_t *
  * compared by their logarithm. */
 json_t *document_importance(const json_t *campaign);
 
+/* Gives a campaign of query_report `ceilings`, the different ones that its trials have, an array of {unit, products,
+ * from, unit_tflops, peak_tflops} (as in explain.h), and the column `ceiling`: of each trial the place there, -1 where
+ * its specification cannot say. provenance: of any of its trials; NULL: it has none. */
+void document_ceilings(json_t *campaign, const json_t *provenance);
+
 #endif

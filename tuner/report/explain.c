@@ -54,20 +54,31 @@ static json_t *launches(const struct plan *plan, const json_t *trial, const stru
     return list;
 }
 
-static json_t *roofline(const json_t *trial, const struct target *target, const json_t *campaign)
+/* c: after the trial's rate was put to it. */
+static json_t *roofline(const json_t *trial, const struct ceiling *c, const struct target *target,
+                        const json_t *campaign)
 {
     double flops = number(campaign, "flops"), bytes = number(campaign, "bytes");
-    double peak = target->peak_tflops_f32 > 0 ? target->peak_tflops_f32 : NAN;
+    double peak = c->tflops > 0 ? c->tflops : NAN, single = c->unit_tflops > 0 ? c->unit_tflops : NAN;
+    double floats = target->peak_tflops_f32 > 0 ? target->peak_tflops_f32 : NAN;
     double bandwidth = target->peak_gbps > 0 ? target->peak_gbps : NAN;
     double intensity = flops / bytes, roof = intensity * bandwidth / 1000;
     double tflops = number(trial, "tflops"), gbps = number(trial, "gbps");
-    json_t *bound = isfinite(roof) && isfinite(peak) ? json_string(roof < peak ? "memory" : "compute") : json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "flops", known(flops), "bytes", known(bytes),
-                     "intensity", known(intensity), "peak_tflops", known(peak), "peak_gbps", known(bandwidth), "bound",
-                     bound, "of_peak", known(tflops / peak), "of_bandwidth", known(gbps / bandwidth), "of_roofline",
-                     known(tflops / (roof < peak      ? roof
-                                     : isfinite(roof) ? peak
-                                                      : NAN)));
+    bool known_unit = c->from != CEILING_UNKNOWN, both = isfinite(roof) && isfinite(peak);
+    json_t *out = json_pack("{s:o, s:o, s:o, s:o, s:o}", "flops", known(flops), "bytes", known(bytes), "intensity",
+                            known(intensity), "unit",
+                            known_unit ? json_string(unit_name(c->unit)) : json_null(), "products",
+                            known_unit ? json_real(c->products) : json_null());
+    json_object_set_new(out, "unit_from", json_string(ceiling_from_name(c->from)));
+    json_object_set_new(out, "unit_tflops", known(single));
+    json_object_set_new(out, "f32_tflops", known(floats));
+    json_object_set_new(out, "peak_tflops", known(peak));
+    json_object_set_new(out, "peak_gbps", known(bandwidth));
+    json_object_set_new(out, "bound", both ? json_string(roof < peak ? "memory" : "compute") : json_null());
+    json_object_set_new(out, "of_peak", known(tflops / peak));
+    json_object_set_new(out, "of_bandwidth", known(gbps / bandwidth));
+    json_object_set_new(out, "of_roofline", known(both ? tflops / fmin(roof, peak) : NAN));
+    return out;
 }
 
 static int by_time(const void *a, const void *b)
@@ -152,15 +163,17 @@ static json_t *neighbours(const json_t *trial, const json_t *changes, const json
 }
 
 status explain_make(struct query *q, const json_t *trial, const struct kernel *k, const struct plan *plan,
-                    const struct target *target, json_t **out, struct err *e)
+                    const struct ceiling *ceiling, const struct target *target, json_t **out, struct err *e)
 {
+    struct ceiling met = *ceiling;
     json_t *changes = changes_of(k, json_object_get(trial, "configuration")), *texts = keys_of(changes), *rows = NULL;
     struct query_neighbours asked = {
         .campaign = json_integer_value(json_object_get(trial, "campaign")), .kernel = k->name, .configurations = texts};
     status s = query_neighbours(q, &asked, &rows, e);
+    ceiling_measured(&met, number(trial, "tflops"));
     if (!s)
         *out = json_pack("{s:O, s:o, s:o, s:o}", "trial", trial, "launches", launches(plan, trial, target), "roofline",
-                         roofline(trial, target, rows), "neighbours",
+                         roofline(trial, &met, target, rows), "neighbours",
                          neighbours(trial, changes, json_object_get(rows, "trials")));
     json_decref(changes);
     json_decref(texts);

@@ -2,6 +2,7 @@
  * the driver no longer tells them. */
 #include "device/cuda/cuda_calls.h"
 #include "device/cuda/cuda_dev.h"
+#include "model/ceiling.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,14 +14,6 @@ void cuda_uuid_text(const CUuuid *uuid, char out[64])
     for (int i = 0; i < 16; i++)
         at += snprintf(out + at, (size_t)(64 - at), "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
                        (unsigned char)uuid->bytes[i]);
-}
-
-/* float32 multiply-add units of a multiprocessor */
-static int lanes_per_sm(int major, int minor)
-{
-    if (major == 7 || (major == 8 && minor == 0) || (major == 6 && minor == 0))
-        return 64;
-    return 128;
 }
 
 static status limits(struct dev *d, struct target *t, int *major, int *minor, struct err *e)
@@ -37,8 +30,9 @@ static double optional(struct dev *d, CUdevice_attribute attribute)
     return d->cu.cuDeviceGetAttribute(&value, attribute, d->device) == CUDA_SUCCESS ? value : 0;
 }
 
-static void peaks(struct dev *d, struct target *t, int major, int minor)
+static void peaks(struct dev *d, struct target *t)
 {
+    int flops = unit_flops_per_clock((int)t->limit[LIMIT_sm], t->name, UNIT_f32);
     double sm_khz = optional(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     if (sm_khz <= 0)
         sm_khz = nvml_max_sm_mhz(&d->nvml) * 1e3;
@@ -48,7 +42,7 @@ static void peaks(struct dev *d, struct target *t, int major, int minor)
     double bits = optional(d, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     if (bits <= 0)
         bits = nvml_bus_bits(&d->nvml);
-    t->peak_tflops_f32 = (double)t->limit[LIMIT_sm_count] * lanes_per_sm(major, minor) * 2 * sm_khz * 1e3 / 1e12;
+    t->peak_tflops_f32 = (double)t->limit[LIMIT_sm_count] * flops * sm_khz * 1e3 / 1e12;
     t->peak_gbps = mem_khz * 1e3 * 2 * bits / 8 / 1e9;  /* two transfers a clock */
 }
 
@@ -98,7 +92,7 @@ status cuda_describe(struct dev *d, struct target *t, struct err *e)
     }
     d->max_window = (int64_t)optional(d, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
     d->max_persisting = (int64_t)optional(d, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
-    peaks(d, t, major, minor);
+    peaks(d, t);
     host_text(t->host, sizeof t->host);
     return LATHE_OK;
 }

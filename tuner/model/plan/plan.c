@@ -5,6 +5,7 @@
 #include "model/plan.h"
 
 #include "base/mem.h"
+#include "model/ceiling.h"
 #include "model/plan/plan_internal.h"
 #include <limits.h>
 #include <stdio.h>
@@ -157,10 +158,14 @@ status plan_build(const struct problem *p, const struct kernel *k, const struct 
                   struct err *e)
 {
     struct builder b = {.p = p, .k = k, .slots = slots, .plan = out, .e = e};
+    const struct computes *entry;
+    double products;                                /* no part of the plan; a mistake there is told before it runs */
     *out = (struct plan){0};
     status s = build_buffers(&b);
     if (!s)
         s = build_steps(&b);
+    if (!s)
+        s = kernel_computes(k, slots, &entry, &products, e);
     if (s)
         plan_free(out);
     return s;

@@ -27,6 +27,25 @@ int l2_property_parse(const char *name)
     return -1;
 }
 
+static const char *const units[UNIT_COUNT] = {
+#define X(name) #name,
+    UNIT_TABLE(X)
+#undef X
+};
+
+const char *unit_name(enum unit u)
+{
+    return (unsigned)u < UNIT_COUNT ? units[u] : "unknown";
+}
+
+int unit_parse(const char *name)
+{
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (strcmp(units[i], name) == 0)
+            return i;
+    return -1;
+}
+
 static void tensor_clear(struct tensor *t)
 {
     mem_free(t->name);
@@ -116,6 +135,11 @@ void kernel_clear(struct kernel *k)
         launch_clear(&k->steps[i].launch);
     }
     mem_free(k->steps);
+    for (int i = 0; i < k->ncomputes; i++) {
+        expr_free(k->computes[i].products);
+        expr_free(k->computes[i].when);
+    }
+    mem_free(k->computes);
     mem_free(k->left_out);
     scope_free(&k->scope);
 }

@@ -210,6 +210,46 @@ static status read_workspace(struct reader *r, struct kernel *k, json_t *j)
     return LATHE_OK;
 }
 
+static status read_unit(struct reader *r, const json_t *j, enum unit *out)
+{
+    const char *names[UNIT_COUNT], *name = node_text(j);
+    static const char expected[] = "a unit: 'f32', 'tf32', 'f16' or 'bf16'";
+    int u = name ? unit_parse(name) : -1;
+    if (!name)
+        return read_wrong(r, j, expected);
+    for (int i = 0; i < UNIT_COUNT; i++)
+        names[i] = unit_name((enum unit)i);
+    const char *near = u < 0 ? nearest_word(name, names, UNIT_COUNT) : NULL;
+    if (u < 0)
+        return read_fail(r, "expected %s, got '%.60s'%s%s%s", expected, name, near ? " (did you mean '" : "",
+                         near ? near : "", near ? "'?)" : "");
+    *out = (enum unit)u;
+    return LATHE_OK;
+}
+
+static status read_computes(struct reader *r, struct kernel *k, json_t *j)
+{
+    static const char *const keys[] = {"products", "when", NULL};
+    static const struct table_form form = {"{ \"bf16\", products = ..., when = ... }", NULL, 1, 1, keys};
+    struct table list, t;
+    size_t top = at_enter(r, ".computes");
+    TRY(read_list(r, j, form.written, 0, MAX_COMPUTES, &list));
+    k->computes = mem_zalloc((size_t)list.nitems, sizeof *k->computes);
+    k->ncomputes = list.nitems;
+    for (int i = 0; i < k->ncomputes; i++) {
+        size_t mark = at_enter(r, "[%d]", i + 1), first;
+        TRY(read_table(r, table_item(&list, i), &form, &t));
+        first = at_enter(r, "[1]");
+        TRY(read_unit(r, table_item(&t, 0), &k->computes[i].unit));
+        at_leave(r, first);
+        TRY(read_formula_key(r, &t, "products", WANT_NUMBER, &k->scope, &k->computes[i].products));
+        TRY(read_formula_key(r, &t, "when", WANT_BOOLEAN, &k->scope, &k->computes[i].when));
+        at_leave(r, mark);
+    }
+    at_leave(r, top);
+    return LATHE_OK;
+}
+
 /* Everything of a kernel but its name, after its table was opened. */
 static status read_kernel_body(struct reader *r, struct kernel *k, const struct table *t)
 {
@@ -234,6 +274,7 @@ static status read_kernel_body(struct reader *r, struct kernel *k, const struct 
     at_leave(r, mark);
     TRY(read_workspace(r, k, table_get(t, "workspace")));
     TRY(read_steps(r, k, table_get(t, "steps")));
+    TRY(read_computes(r, k, table_get(t, "computes")));
     return check_outputs(r, k);
 }
 
@@ -247,9 +288,10 @@ static const char *kernel_tag(const json_t *j)
 static status read_kernel(struct reader *r, json_t *j, int position, struct kernel *k, bool baseline)
 {
     static const char *const candidate_keys[] = {"source", "source_text", "summary", "requires", "params", "let",
-                                                 "constraints", "workspace", "steps", "eligible", NULL};
+                                                 "constraints", "workspace", "steps", "computes", "eligible", NULL};
     static const char *const baseline_keys[] = {"source", "source_text", "summary", "requires", "params", "let",
-                                                "constraints", "workspace", "steps", "checked", "usual", NULL};
+                                                "constraints", "workspace", "steps", "computes", "checked", "usual",
+                                                NULL};
     struct table_form form = {"{ \"name\", source = ..., steps = { ... }, ... }", kernel_tag(j), 1, 1,
                               baseline ? baseline_keys : candidate_keys};
     struct table t;

@@ -23,6 +23,7 @@ enum {
     MAX_LETS = 128,
     MAX_CONSTRAINTS = 256,
     MAX_STEPS = 64,
+    MAX_COMPUTES = 16,
 };
 
 struct reader {

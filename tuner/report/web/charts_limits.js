@@ -26,14 +26,17 @@ function outcomesOption(c) {
   }
 }
 
-/* Rates against operations a byte, both logarithmic: the two ceilings, this report's winners and baselines. */
+function limitTip(c, i) {
+  const limit = limitOf(c, i)
+  return limit ? '<br>' + esc(limit[0] + ': ' + percent(limit[1]) + ', ' + limit[2]) : ''
+}
+
+/* Rates against operations a byte, both logarithmic: this report's winners and baselines, memory's ceiling and those of
+ * the units that they compute with. */
 function rooflineOption(all, c) {
-  if (!(c.ceiling > 0)) return null
-  const knee = (c.peakTflops * 1000) / c.peakGbps
-  const same = all.filter(o => o.peakTflops === c.peakTflops && o.peakGbps === c.peakGbps && o.intensity > 0)
-  const xs = same.map(o => o.intensity).concat([knee])
-  const low = Math.min(...xs) / 8,
-    high = Math.max(...xs) * 8
+  if (!(c.memoryRoof > 0)) return null
+  const device = o => JSON.stringify([o.raw.target.peak_tflops_f32, o.peakGbps])
+  const same = all.filter(o => device(o) === device(c) && o.intensity > 0)
   const points = []
   for (const i of c.baselines)
     if (c.ms(i) > 0)
@@ -46,7 +49,19 @@ function rooflineOption(all, c) {
   for (const o of same)
     if (o.best >= 0)
       points.push({ c: o, i: o.best, kind: 0, name: same.length > 1 ? 'winner of #' + o.raw.id : 'winner' })
-  const rates = points.map(p => p.c.tflops(p.i)).concat([c.peakTflops])
+  const knee = u => (u.peak_tflops * 1000) / c.peakGbps
+  const roofs = [] // the highest first; units that are as fast share one
+  for (const u of points.map(p => p.c.unitOf(p.i)).filter(u => u.peak_tflops > 0)) {
+    const like = roofs.find(r => r.peak_tflops === u.peak_tflops)
+    if (!like) roofs.push({ peak_tflops: u.peak_tflops, names: new Set([unitText(u)]) })
+    else like.names.add(unitText(u))
+  }
+  roofs.sort((a, b) => b.peak_tflops - a.peak_tflops)
+  const xs = same.map(o => o.intensity).concat(roofs.map(knee))
+  const low = Math.min(...xs) / 8,
+    high = Math.max(...xs) * 8,
+    end = roofs.length ? knee(roofs[0]) : high // of memory's slope
+  const rates = points.map(p => p.c.tflops(p.i)).concat(roofs.map(u => u.peak_tflops))
   const bottom = Math.min(...rates, ((low * c.peakGbps) / 1000) * 4) / 2,
     top = Math.max(...rates) * 1.5
   const cloud = c.timed.length > 4000 ? c.timed.filter((_, k) => k % Math.ceil(c.timed.length / 4000) === 0) : c.timed
@@ -81,17 +96,20 @@ function rooflineOption(all, c) {
     },
     yAxis: { type: 'log', name: 'TFLOP/s', min: bottom, max: top, axisLabel: { formatter: v => num(v, 2) } },
     series: [
-      {
+      ...[
+        [[low, (low * c.peakGbps) / 1000], [end, (end * c.peakGbps) / 1000], num(c.peakGbps, 4) + ' GB/s'],
+        ...roofs.map(u => [
+          [knee(u), u.peak_tflops],
+          [high, u.peak_tflops],
+          num(u.peak_tflops, 4) + ' TFLOP/s, ' + [...u.names].join('; ')
+        ])
+      ].map(([from, to, text], k) => ({
         type: 'line',
         symbol: 'none',
         silent: true,
         color: cssVar('--ink2'),
         lineStyle: { width: 2 },
-        data: [
-          [low, (low * c.peakGbps) / 1000],
-          [knee, c.peakTflops],
-          [high, c.peakTflops]
-        ],
+        data: [from, to],
         markPoint: {
           symbol: 'rect',
           symbolSize: 0.1,
@@ -99,16 +117,12 @@ function rooflineOption(all, c) {
           label: { color: cssVar('--ink2'), fontSize: 11 },
           data: [
             {
-              coord: [Math.sqrt(low * knee), (Math.sqrt(low * knee) * c.peakGbps) / 1000],
-              label: { formatter: num(c.peakGbps, 4) + ' GB/s', position: 'left' }
-            },
-            {
-              coord: [Math.sqrt(high * knee), c.peakTflops],
-              label: { formatter: num(c.peakTflops, 3) + ' TFLOP/s, float32', position: 'top' }
+              coord: k ? to : [Math.sqrt(from[0] * to[0]), Math.sqrt(from[1] * to[1])],
+              label: { formatter: text, position: 'left', offset: k ? [4, -9] : [0, 0] }
             }
           ]
         }
-      },
+      })),
       {
         type: 'scatter',
         symbolSize: 4,
@@ -133,9 +147,8 @@ function rooflineOption(all, c) {
             esc(p.name) +
             ': ' +
             num(p.c.tflops(p.i), 4) +
-            ' TFLOP/s, ' +
-            percent(p.c.tflops(p.i) / p.c.ceiling) +
-            ' of the roofline'
+            ' TFLOP/s' +
+            limitTip(p.c, p.i)
         }))
       }
     ]

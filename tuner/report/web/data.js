@@ -163,23 +163,30 @@ class Campaign {
   gbps(i) {
     return this.raw.bytes > 0 ? this.raw.bytes / (this.ms(i) * 1e6) : NONE
   }
-  get peakTflops() {
-    return this.raw.target.peak_tflops_f32
-  }
   get peakGbps() {
     return this.raw.target.peak_gbps
   }
   get intensity() {
     return this.raw.flops / this.raw.bytes
   }
-  /* TFLOP/s that the device allows at the problem's intensity; 0: not known */
-  get ceiling() {
-    return this.peakTflops > 0 && this.peakGbps > 0 && this.intensity > 0
-      ? Math.min(this.peakTflops, (this.intensity * this.peakGbps) / 1000)
-      : 0
+  /* TFLOP/s that memory allows at the problem's intensity; 0: not known */
+  get memoryRoof() {
+    const roof = this.peakGbps > 0 && this.raw.target.peak_tflops_f32 > 0 ? (this.intensity * this.peakGbps) / 1000 : 0
+    return roof > 0 ? roof : 0
   }
-  memoryBound() {
-    return (this.intensity * this.peakGbps) / 1000 < this.peakTflops
+  /* With what a trial computes: {unit, products, from, unit_tflops, peak_tflops}, null where it is not known. */
+  unitOf(i) {
+    return this.raw.ceilings[this.col.ceiling[i]] || { unit: null, products: null, from: 'unknown', peak_tflops: null }
+  }
+  /* TFLOP/s of the problem that the units allow, and those that the device does; 0: not known */
+  computeRoof(i) {
+    return this.unitOf(i).peak_tflops || 0
+  }
+  ceiling(i) {
+    return this.memoryRoof > 0 && this.computeRoof(i) > 0 ? Math.min(this.memoryRoof, this.computeRoof(i)) : 0
+  }
+  memoryBound(i) {
+    return this.memoryRoof < this.computeRoof(i)
   }
 
   /* Rows at which the least so far of what was sought fell: those that may win, in the order of x(row), which is that

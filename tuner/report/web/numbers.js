@@ -65,17 +65,21 @@ function distributionNumbers(c) {
 }
 
 function rooflineNumbers(all, c) {
-  const row = (o, i, name) => [
-    name,
-    num(o.intensity, 4),
-    num(o.tflops(i), 4),
-    num(o.gbps(i), 4),
-    percent(o.tflops(i) / o.ceiling)
-  ]
-  const winners = all.filter(o => o.best >= 0 && o.ceiling > 0)
+  const row = (o, i, name) => {
+    const limit = limitOf(o, i)
+    return [
+      name,
+      num(o.intensity, 4),
+      num(o.tflops(i), 4),
+      num(o.gbps(i), 4),
+      percent(limit[1]),
+      limit[0].replace('Of ', '') + ', ' + limit[2]
+    ]
+  }
+  const winners = all.filter(o => o.best >= 0 && o.memoryRoof > 0)
   return simpleTable(
     'Winners and baselines',
-    ['', 'FLOP per byte', 'TFLOP/s', 'GB/s', 'Of the roofline'],
+    ['', 'FLOP per byte', 'TFLOP/s', 'GB/s', 'Share', 'Of'],
     winners
       .map(o => row(o, o.best, all.length > 1 ? 'winner of #' + o.raw.id : 'winner'))
       .concat(

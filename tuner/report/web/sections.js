@@ -59,7 +59,7 @@ function limits(c) {
     () => distributionOption(c),
     () => distributionNumbers(c)
   )
-  if (!(c.ceiling > 0))
+  if (!(c.memoryRoof > 0))
     return section(
       'limits',
       'Times',
@@ -86,9 +86,10 @@ function limits(c) {
     h(
       'p',
       { class: 'note' },
-      'The roofline (Williams, Waterman, Patterson, 2009): no more than the peak rate of the float32 units, and no ' +
-        'more than memory’s bandwidth times the FLOPs that each byte is good for. Bytes are those that the problem ' +
-        'has to move once. Tensor cores, with products of another format, can be above it.'
+      'The roofline (Williams, Waterman, Patterson, 2009): no more than the peak rate of the units that compute, ' +
+        'over the products that they need for one of the problem’s, and no more than memory’s bandwidth times the ' +
+        'FLOPs that each byte is good for. Bytes are those that the problem has to move once; peaks are those at the ' +
+        'highest clock. What computes with units that its specification does not name has no peak here.'
     )
   )
 }

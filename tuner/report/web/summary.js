@@ -19,6 +19,52 @@ function rateTile(tflops, gbps, rate) {
   return tile('Rate', ...main, other.join(' '))
 }
 
+/* "tensor cores in bf16, 3 products each" */
+function unitText(u) {
+  return (
+    (u.unit === 'f32' ? 'float32 units' : 'tensor cores in ' + u.unit) +
+    (u.products === 1 ? '' : ', ' + num(u.products, 3) + ' products each')
+  )
+}
+
+/* [name, share, what it is of]: of the roofline, or of memory's bandwidth where the peak of the units is not known. */
+function limitOf(c, i) {
+  const u = c.unitOf(i),
+    of = c.gbps(i) / c.peakGbps
+  if (!(c.memoryRoof > 0 && c.ms(i) > 0)) return null
+  const memory = num(c.peakGbps, 4) + ' GB/s',
+    cached = of > 1 ? '; above it, caches hold part of the bytes, or fewer are moved' : ''
+  const floats = num(c.raw.target.peak_tflops_f32, 4) + ' TFLOP/s'
+  if (!(c.ceiling(i) > 0))
+    return [
+      'Of memory’s bandwidth',
+      of,
+      memory +
+        cached +
+        (u.unit
+          ? '; the peak of the ' + unitText(u) + ' is not known'
+          : c.tflops(i) > c.raw.target.peak_tflops_f32
+            ? '; it does not compute with the float32 units, so their ' + floats + ' are no ceiling'
+            : '; it is not known which units compute')
+    ]
+  if (c.memoryBound(i)) return ['Of the roofline', of, 'memory bound: ' + memory + cached]
+  const share = c.tflops(i) / c.computeRoof(i)
+  return [
+    'Of the roofline',
+    share,
+    'compute bound: ' +
+      num(c.computeRoof(i), 4) +
+      ' TFLOP/s, ' +
+      unitText(u) +
+      (share > 1 ? '; above it, others compute, or less is computed' : '')
+  ]
+}
+
+function limitTile(c, i) {
+  const limit = limitOf(c, i)
+  return limit && tile(limit[0], percent(limit[1]), '', limit[2])
+}
+
 function summary(c) {
   const w = c.best,
     col = c.col,
@@ -39,16 +85,7 @@ function summary(c) {
             ? tile('Speed-up', fixed(c.speedup(w, first), 3), '×', 'over ' + c.text('kernel', first))
             : null,
           rateTile(c.tflops(w), c.gbps(w), c.rate),
-          c.ceiling > 0
-            ? tile(
-                'Of the roofline',
-                percent(c.tflops(w) / c.ceiling),
-                '',
-                c.memoryBound()
-                  ? 'memory bound: ' + num(c.peakGbps, 4) + ' GB/s'
-                  : 'compute bound: ' + num(c.peakTflops, 3) + ' TFLOP/s float32'
-              )
-            : null,
+          limitTile(c, w),
           Number.isFinite(col.error[w])
             ? tile(
                 'Error',

@@ -22,7 +22,8 @@ function sampleStrip(ms, median) {
 
 function trialDetails(c, i) {
   const col = c.col,
-    series = c.measurements(i)
+    series = c.measurements(i),
+    limit = limitOf(c, i)
   return h(
     'div',
     { class: 'inner' },
@@ -48,7 +49,7 @@ function trialDetails(c, i) {
           .map(b => fixed(c.speedup(i, b), 3) + '× over ' + c.text('kernel', b))
           .join(', ')
       ],
-      ['Of the roofline', c.ceiling > 0 && c.ms(i) > 0 ? percent(c.tflops(i) / c.ceiling) : null],
+      limit ? [limit[0], percent(limit[1]) + ' (' + limit[2] + ')'] : ['Of the roofline', null],
       [
         'Energy',
         c.energy[i] > 0
