@@ -14,7 +14,7 @@ computes() {
     [ "$status" -eq 0 ]
     [[ "$output" == "trial 737 of campaign 3: simt, linear on NVIDIA H200"* ]]
     [[ "$output" == *"53.48 TFLOP/s, 79.9 % of the float32 units' peak of 66.91 (its specification names no others)"* ]]
-    [[ "$output" == *"63.5 FLOPs a byte, so the float32 units' rate bounds it"* ]]
+    [[ "$output" == *"63.5 FLOPs a byte, so the float32 units' rate would bound it"* ]]
     [[ "$output" == *"nothing is spilled"* ]]
     [[ "$output" == *"an SM holds 1 (occupancy 12.5 %), limited by the registers"* ]]
     [[ "$output" == *"1.00 waves: the last keeps the device 100 % busy"* ]]
@@ -102,6 +102,17 @@ computes() {
     lathe explain 737 --db h200.db --json >x.json
     [ "$(json x.json "(j -> 'roofline' ->> 'unit_from') || json_type(j, '$.roofline.unit')
         || json_type(j, '$.roofline.bound') || json_type(j, '$.roofline.of_roofline')")" = unknownnullnullnull ]
+}
+
+@test "explain: of a pipeline whose largest shared memory leaves no room for a launch, how many fit is not known" {
+    recorded
+    id="$(sqlite3 h200.db "SELECT id FROM trial WHERE configuration LIKE '%second_kernel%' AND outcome = 'ok' LIMIT 1")"
+    lathe explain "$id" --db h200.db | grep -q "an SM holds at least [1-9]"
+    sqlite3 h200.db "UPDATE trial SET shared_static = 232448 WHERE id = $id"
+    split lathe explain "$id" --db h200.db
+    [[ "$out" == *"how many an SM holds is not known: only the pipeline's largest"* ]]
+    not grep -q "an SM holds at least" <<<"$out"
+    [ "$(lathe explain "$id" --db h200.db --json >x.json; json x.json "json_type(j, '$.launches[0].resident')")" = null ]
 }
 
 @test "explain: more than a ceiling, and a peak that is not known, are told" {

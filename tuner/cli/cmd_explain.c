@@ -92,6 +92,11 @@ static void add_units(struct strbuf *b, const json_t *r, const char *what)
         sb_addf(b, "the tensor cores' %s in %s", what, unit);
 }
 
+static bool assumed(const json_t *r)
+{
+    return strcmp(tree_text(r, "unit_from"), ceiling_from_name(CEILING_ASSUMED)) == 0;
+}
+
 static void print_bound(struct strbuf *b, const json_t *r)
 {
     const char *bound = tree_text(r, "bound");
@@ -101,7 +106,7 @@ static void print_bound(struct strbuf *b, const json_t *r)
     if (strcmp(bound, "compute") == 0) {
         sb_add(b, "so ");
         add_units(b, r, "rate");
-        sb_add(b, " bounds it\n");
+        sb_add(b, assumed(r) ? " would bound it\n" : " bounds it\n");
     } else if (*bound)
         sb_add(b, "so memory's bandwidth bounds it\n");
     else
@@ -135,7 +140,7 @@ static void print_compute_share(struct strbuf *b, const json_t *trial, const jso
     sb_addf(b, " of %.4g", tree_number(r, "unit_tflops"));
     if (products != 1)
         sb_addf(b, " over %.4g products each", products);
-    if (strcmp(tree_text(r, "unit_from"), ceiling_from_name(CEILING_ASSUMED)) == 0)
+    if (assumed(r))
         sb_add(b, " (its specification names no others)");
     sb_add(b, share > 1 ? ": it uses others, or does less than its specification's `flops`\n" : "\n");
 }
@@ -160,7 +165,8 @@ static void print_roofline(struct strbuf *b, const json_t *trial, const json_t *
         sb_addf(b, "  %.1f %% of the roofline\n", 100 * all);
 }
 
-static void print_launch(struct strbuf *b, const json_t *launch, bool several)
+/* counted: registers are known; several: of a pipeline's launches the largest. */
+static void print_launch(struct strbuf *b, const json_t *launch, bool counted, bool several)
 {
     sb_addf(b, "  %s: %lld blocks of %lld threads, %lld bytes of dynamic shared memory\n",
             tree_text(launch, "function"), (long long)tree_int(launch, "blocks"),
@@ -168,8 +174,12 @@ static void print_launch(struct strbuf *b, const json_t *launch, bool several)
     const json_t *by = json_object_get(launch, "blocks_by");
     const char *name, *limiter = tree_text(launch, "limiter");
     json_t *blocks;
-    if (!json_is_object(by))
+    if (!json_is_object(by)) {
+        if (counted && several)
+            sb_add(b, "    how many an SM holds is not known: only the pipeline's largest registers and static shared "
+                   "memory are recorded\n");
         return;
+    }
     sb_addf(b, "    an SM holds %s%lld (occupancy %.1f %%), limited by the %s; by the others it would hold",
             several ? "at least " : "", (long long)tree_int(launch, "resident"), 100 * tree_number(launch, "occupancy"),
             limit_text(limiter));
@@ -190,7 +200,8 @@ static void print_resources(struct strbuf *b, const json_t *trial, const json_t 
     sb_add(b, "\nresources\n");
     if (!json_is_integer(json_object_get(trial, "registers")) && !json_array_size(launches))
         sb_add(b, "  not known\n");
-    if (json_is_integer(json_object_get(trial, "registers")))
+    bool counted = json_is_integer(json_object_get(trial, "registers"));
+    if (counted)
         sb_addf(b, "  %lld registers a thread\n", (long long)tree_int(trial, "registers"));
     if (tree_int(trial, "local_bytes") > 0)
         sb_addf(b, "  %lld bytes of local memory a thread: spilled registers, or arrays that are indexed at run time\n",
@@ -199,7 +210,7 @@ static void print_resources(struct strbuf *b, const json_t *trial, const json_t 
         sb_add(b, "  no local memory: nothing is spilled\n");
     if (!isnan(tree_number(trial, "occupancy")))
         sb_addf(b, "  occupancy %.1f %% by the driver\n", 100 * tree_number(trial, "occupancy"));
-    json_array_foreach(launches, i, launch) print_launch(b, launch, json_array_size(launches) > 1);
+    json_array_foreach(launches, i, launch) print_launch(b, launch, counted, json_array_size(launches) > 1);
 }
 
 static void value_text(struct strbuf *b, const json_t *value)

@@ -25,8 +25,8 @@ static json_t *blocks_by(const struct occupancy *o)
 }
 
 /* One launch. Registers and static shared memory are the pipeline's largest: of several launches this is the least that
- * it may have. */
-static json_t *launch(const struct plan_step *s, const json_t *trial, const struct target *target)
+ * it may have, and none says nothing. */
+static json_t *launch(const struct plan_step *s, const json_t *trial, const struct target *target, bool several)
 {
     int64_t blocks = (int64_t)s->grid[0] * s->grid[1] * s->grid[2];
     int threads = (int)(s->block[0] * s->block[1] * s->block[2]);
@@ -35,7 +35,8 @@ static json_t *launch(const struct plan_step *s, const json_t *trial, const stru
     json_t *out = json_pack("{s:s, s:I, s:i, s:I}", "function", s->function, "blocks", (json_int_t)blocks, "threads",
                             threads, "shared_bytes", (json_int_t)s->shared);
     bool gpu = json_is_integer(registers) &&
-               occupancy_of(target, threads, (int)json_integer_value(registers), json_integer_value(shared), &o);
+               occupancy_of(target, threads, (int)json_integer_value(registers), json_integer_value(shared), &o) &&
+               (o.blocks > 0 || !several);
     json_object_set_new(out, "resident", gpu ? json_integer(o.blocks) : json_null());
     json_object_set_new(out, "limiter", gpu ? json_string(occupancy_limit_name(o.limiter)) : json_null());
     json_object_set_new(out, "blocks_by", gpu ? blocks_by(&o) : json_null());
@@ -48,9 +49,12 @@ static json_t *launch(const struct plan_step *s, const json_t *trial, const stru
 static json_t *launches(const struct plan *plan, const json_t *trial, const struct target *target)
 {
     json_t *list = json_array();
+    int n = 0;
+    for (int i = 0; plan && i < plan->nsteps; i++)
+        n += plan->steps[i].kind == STEP_LAUNCH;
     for (int i = 0; plan && i < plan->nsteps; i++)
         if (plan->steps[i].kind == STEP_LAUNCH)
-            json_array_append_new(list, launch(&plan->steps[i], trial, target));
+            json_array_append_new(list, launch(&plan->steps[i], trial, target, n > 1));
     return list;
 }
 

@@ -56,6 +56,7 @@ function limitOf(c, i) {
       num(c.computeRoof(i), 4) +
       ' TFLOP/s, ' +
       unitText(u) +
+      (u.from === 'assumed' ? ' (its specification names no others)' : '') +
       (share > 1 ? '; above it, others compute, or less is computed' : '')
   ]
 }
