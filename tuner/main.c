@@ -5,8 +5,8 @@
  * compiling and for running on a device. */
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "console/output.h"
 #include "console/quote.h"
-#include "console/table.h"
 #ifdef LATHE_MPI
 #include "mpi/ranks.h"
 #include "mpi/relay.h"
@@ -50,15 +50,6 @@ static void find_self(char *out, size_t size, const char *argv0)
         snprintf(out, size, "%s", argv0);
 }
 
-/* A message may quote a script, a file or an argument; none of them drives the terminal. */
-static void print_error(const char *text)
-{
-    struct strbuf clean = {0};
-    text_escape(&clean, text);
-    fprintf(stderr, "lathe: %s\n", sb_str(&clean));
-    sb_free(&clean);
-}
-
 #ifndef LATHE_MPI
 /* mpirun and srun start the same command many times; without MPI each of them runs by itself. Told by the first. */
 static void warn_of_ranks(const char *command)
@@ -70,11 +61,10 @@ static void warn_of_ranks(const char *command)
         const char *size = getenv(starters[i][0]), *rank = getenv(starters[i][1]);
         if (strcmp(command, "tune") || !size || atoi(size) < 2 || (rank && atoi(rank)))
             continue;
-        fprintf(stderr,
-                "warning: this is one of %d processes of a job, and this lathe was built without MPI: each runs a "
-                "campaign of its own, perhaps on the same device\nlathe-mpi shares one campaign among them (`make mpi`, "
-                "docs/mpi.md)\n",
-                atoi(size));
+        note_line("warning: this is one of %d processes of a job, and this lathe was built without MPI: each runs a "
+                  "campaign of its own, perhaps on the same device\nlathe-mpi shares one campaign among them (`make mpi`, "
+                  "docs/mpi.md)",
+                  atoi(size));
         return;
     }
 }
@@ -109,7 +99,7 @@ int main(int argc, char **argv)
     struct err e = {0};
     status s = cli_run(&cli, argc, argv, &e);
     if (s != LATHE_OK && *e.text)
-        print_error(e.text);
+        note_line("lathe: %s", e.text); /* what it quotes does not drive the terminal */
     mem_free(line);
     return status_exit_code(s);
 }

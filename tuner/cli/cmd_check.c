@@ -80,7 +80,7 @@ static void print_text(const struct checked *c, struct strbuf *b)
         table_cellf(t, "%d", r->compiled);
         table_cellf(t, "%.2f", seconds_each(r));
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
     for (int i = 0; i < c->count; i++) {
         const struct check_result *r = &c->results[i];

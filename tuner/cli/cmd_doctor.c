@@ -159,7 +159,7 @@ static void print_text(const struct probe *probes, int n, bool cuda, bool host, 
         table_cell(t, probes[i].what);
         table_cell(t, probes[i].detail);
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
     bool first = true;
     for (int i = 0; i < n; i++) {
@@ -207,7 +207,7 @@ static void selftest_text(const struct outcomes_seen *seen, struct strbuf *b)
         table_cell(t, tree_text(x, "outcome"));
         table_cell(t, tree_text(x, "reason"));
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
     sb_addf(b, "\n%d of %d outcomes were told as what they are\n", seen->right, seen->tried);
 }

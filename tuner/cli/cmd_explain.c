@@ -257,7 +257,7 @@ static void print_neighbours(struct strbuf *b, const json_t *list, int64_t top)
         sb_free(&to);
     }
     if (n)
-        table_print(t, b);
+        table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 

@@ -124,7 +124,7 @@ static status print_rows(const struct query_args *args, const json_t *result, st
     if (args->csv)
         table_csv(t, &b);
     else
-        table_print(t, &b);
+        table_print(t, text_columns(stdout), &b);
     table_free(t);
     return out_buffer(&b, e);
 }

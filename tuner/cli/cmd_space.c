@@ -118,7 +118,7 @@ static void count_text(const struct view *v, struct strbuf *b)
             table_cell(t, "");
         }
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
     for (int i = 0; i < v->count; i++) {
         char *why = refusals(&v->members[i]);

@@ -136,7 +136,7 @@ static void print_classes(const struct verified *v, struct strbuf *b)
         const char *element = v->moved ? "each element, by perturbed inputs" : "each element";
         table_cell(t, inputs_plain(c->inputs) ? "over all" : element);
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 
@@ -147,6 +147,7 @@ static int print_failures(const struct verified *v, struct strbuf *b)
     table_column(t, "inputs", TABLE_LEFT, 0);
     table_column(t, "outcome", TABLE_LEFT, 0);
     table_column(t, "configuration", TABLE_LEFT, 0);
+    table_pairs(t);
     table_column(t, "reason", TABLE_LEFT, REASON_WIDTH);
     size_t i;
     json_t *r;
@@ -163,7 +164,7 @@ static int print_failures(const struct verified *v, struct strbuf *b)
     int rows = table_rows(t);
     if (rows) {
         sb_add(b, "\n");
-        table_print(t, b);
+        table_print(t, text_columns(stdout), b);
     }
     table_free(t);
     return rows;

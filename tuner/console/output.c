@@ -2,6 +2,7 @@
 #include "console/output.h"
 #include "base/mem.h"
 #include "console/table.h"
+#include "console/wrap.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -38,16 +39,18 @@ status out_buffer(struct strbuf *b, struct err *e)
 
 status out_report(struct strbuf *b, struct err *e)
 {
-    struct strbuf clean = {0};
+    struct strbuf clean = {0}, lines = {0};
     text_escape(&clean, sb_str(b));
     sb_free(b);
-    return out_buffer(&clean, e);
+    wrap_all(&lines, sb_str(&clean), text_columns(stdout));
+    sb_free(&clean);
+    return out_buffer(&lines, e);
 }
 
 void note_line(const char *format, ...)
 {
     va_list args, again;
-    struct strbuf clean = {0};
+    struct strbuf clean = {0}, lines = {0};
     va_start(args, format);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
@@ -58,8 +61,10 @@ void note_line(const char *format, ...)
     va_end(again);
     va_end(args);
     text_escape(&clean, text);
-    fprintf(stderr, "%s\n", sb_str(&clean));
+    wrap_all(&lines, sb_str(&clean), text_columns(stderr));
+    fprintf(stderr, "%s\n", sb_str(&lines));
     sb_free(&clean);
+    sb_free(&lines);
     mem_free(text);
 }
 
@@ -126,6 +131,12 @@ bool wants_colour(FILE *f)
 {
     const char *no = getenv("NO_COLOR");
     return is_terminal(f) && !(no && *no);
+}
+
+int text_columns(FILE *f)
+{
+    struct winsize w;
+    return is_terminal(f) && ioctl(fileno(f), TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
 int terminal_columns(FILE *f)

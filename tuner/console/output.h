@@ -12,8 +12,9 @@
 
 status out_text(const char *text, size_t len, struct err *e);
 status out_buffer(struct strbuf *b, struct err *e); /* writes and frees b */
-status out_report(struct strbuf *b, struct err *e); /* likewise, for people: control characters escaped (table.h) */
-/* A line, or several, to stderr, for people: control characters escaped likewise; the last one's end is added. */
+/* Likewise, for people: control characters escaped (table.h), and lines broken where the terminal ends (wrap.h). */
+status out_report(struct strbuf *b, struct err *e);
+/* A line, or several, to stderr, for people: likewise; the last one's end is added. */
 void note_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 status out_json(const json_t *j, struct err *e);    /* indented, with a newline at the end */
 /* The same text, appended. */
@@ -27,6 +28,7 @@ bool out_reader_gone(void); /* stdout's reader has closed its end: stop making o
 
 bool is_terminal(FILE *f);     /* a terminal that understands cursor movement */
 bool wants_colour(FILE *f);    /* a terminal, and NO_COLOR is not set */
+int text_columns(FILE *f);     /* what lines of text have to fit: a terminal's width; 0: it is none, or does not tell */
 int terminal_columns(FILE *f); /* 80 if it cannot be told */
 int terminal_rows(FILE *f);    /* 0 if it cannot be told */
 

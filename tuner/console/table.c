@@ -1,26 +1,11 @@
-/* table.c: aligned columns.
+/* table.c: the cells of a table, its CSV, and widths of text; table_print.c prints it.
  *
- * Invariant: ncells is rows * columns when a row is complete; table_print of an incomplete row pads it with empty
- * cells. */
-#include "console/table.h"
+ * Invariant: ncells is rows * columns when a row is complete; cells that an incomplete row lacks are empty. */
+#include "console/table_impl.h"
 #include "base/mem.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-struct column {
-    char *title;
-    enum table_align align;
-    int limit;
-    bool optional;
-};
-
-struct table {
-    struct column *columns;
-    int ncolumns, columns_cap;
-    char **cells;
-    int ncells, cells_cap;
-};
 
 /* Decodes one character; bytes that are no UTF-8 stand for themselves (as U+FFFD, one byte long). */
 static unsigned decode(const unsigned char *s, int *len)
@@ -132,12 +117,22 @@ void table_free(struct table *t)
 void table_column(struct table *t, const char *title, enum table_align align, int limit)
 {
     MEM_GROW(t->columns, t->ncolumns, t->columns_cap);
-    t->columns[t->ncolumns++] = (struct column){mem_strdup(title), align, limit, false};
+    t->columns[t->ncolumns++] = (struct column){.title = mem_strdup(title), .align = align, .limit = limit};
 }
 
 void table_optional(struct table *t)
 {
     t->columns[t->ncolumns - 1].optional = true;
+}
+
+void table_spare(struct table *t)
+{
+    t->columns[t->ncolumns - 1].spare = true;
+}
+
+void table_pairs(struct table *t)
+{
+    t->columns[t->ncolumns - 1].pairs = true;
 }
 
 void table_cell(struct table *t, const char *text)
@@ -161,81 +156,10 @@ int table_rows(const struct table *t)
     return t->ncolumns ? (t->ncells + t->ncolumns - 1) / t->ncolumns : 0;
 }
 
-static const char *cell_at(const struct table *t, int row, int column)
+const char *table_text(const struct table *t, int row, int column)
 {
     int i = row * t->ncolumns + column;
     return i < t->ncells ? t->cells[i] : "";
-}
-
-/* What stands in the cell, or (row -1) above the column, cut and cleaned; mem_free. */
-static char *shown(const struct table *t, int row, int column)
-{
-    struct strbuf b = {0};
-    const struct column *of = &t->columns[column];
-    const char *text = row < 0 ? of->title : cell_at(t, row, column);
-    if (row >= 0 && !*text && of->align == TABLE_RIGHT)
-        text = "-";
-    sb_add(&b, "");
-    text_cut(&b, text, row < 0 ? 0 : of->limit);
-    while (b.len && b.s[b.len - 1] == ' ')
-        b.s[--b.len] = 0;
-    return sb_take(&b);
-}
-
-static bool column_empty(const struct table *t, int column)
-{
-    int rows = table_rows(t);
-    for (int r = 0; r < rows; r++)
-        if (*cell_at(t, r, column))
-            return false;
-    return rows > 0;
-}
-
-/* -1: left out */
-static int column_width(const struct table *t, int column)
-{
-    if (t->columns[column].optional && column_empty(t, column))
-        return -1;
-    int width = 0;
-    for (int r = -1; r < table_rows(t); r++) {
-        char *text = shown(t, r, column);
-        int w = text_width(text);
-        mem_free(text);
-        if (w > width)
-            width = w;
-    }
-    return width;
-}
-
-/* Blanks after the last cell of a line are never printed. */
-static void print_line(const struct table *t, const int *widths, int row, struct strbuf *b)
-{
-    int pending = 0; /* blanks owed before the next cell */
-    for (int c = 0; c < t->ncolumns; c++) {
-        if (widths[c] < 0)
-            continue;
-        char *text = shown(t, row, c);
-        int gap = widths[c] - text_width(text);
-        if (t->columns[c].align == TABLE_RIGHT)
-            pending += gap;
-        if (*text) {
-            sb_addf(b, "%*s%s", pending, "", text);
-            pending = 0;
-        }
-        pending += 2 + (t->columns[c].align == TABLE_LEFT ? gap : 0);
-        mem_free(text);
-    }
-    sb_add(b, "\n");
-}
-
-void table_print(const struct table *t, struct strbuf *b)
-{
-    int *widths = mem_zalloc((size_t)t->ncolumns, sizeof *widths);
-    for (int c = 0; c < t->ncolumns; c++)
-        widths[c] = column_width(t, c);
-    for (int r = -1; r < table_rows(t); r++)
-        print_line(t, widths, r, b);
-    mem_free(widths);
 }
 
 static void csv_field(struct strbuf *b, const char *text, bool last)
@@ -250,5 +174,5 @@ void table_csv(const struct table *t, struct strbuf *b)
         csv_field(b, t->columns[c].title, c == t->ncolumns - 1);
     for (int r = 0; r < table_rows(t); r++)
         for (int c = 0; c < t->ncolumns; c++)
-            csv_field(b, cell_at(t, r, c), c == t->ncolumns - 1);
+            csv_field(b, table_text(t, r, c), c == t->ncolumns - 1);
 }

@@ -1,10 +1,11 @@
-/* test_table.c: alignment, widths, cutting, CSV. */
+/* test_table.c: alignment, widths, cutting, fitting a terminal, CSV. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "console/table.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ static void aligned(void **state)
     table_cell(t, "b");
     assert_int_equal(table_rows(t), 3);
     struct strbuf b = {0};
-    table_print(t, &b);
+    table_print(t, 0, &b);
     assert_string_equal(b.s, "name      ms  text\n"
                              "a       12.2  x\n"
                              "longer     -\n"
@@ -46,7 +47,7 @@ static void titles(void **state)
     table_cell(t, "3");
     table_cell(t, "x");
     struct strbuf b = {0};
-    table_print(t, &b);
+    table_print(t, 0, &b);
     assert_string_equal(b.s, "1 + 2   [31mred\n"
                              "    3  x\n");
     sb_free(&b);
@@ -63,7 +64,7 @@ static void no_rows(void **state)
     table_column(t, "b", TABLE_RIGHT, 0);
     table_optional(t);
     struct strbuf b = {0};
-    table_print(t, &b);
+    table_print(t, 0, &b);
     assert_string_equal(b.s, "a  b\n");
     sb_free(&b);
     table_csv(t, &b);
@@ -137,11 +138,164 @@ static void limited_column(void **state)
     table_cell(t, "0123456789");
     table_cell(t, "1");
     struct strbuf b = {0};
-    table_print(t, &b);
+    table_print(t, 0, &b);
     assert_string_equal(b.s, "r         n\n01234...  1\n");
     sb_free(&b);
     table_csv(t, &b);           /* CSV is never cut */
     assert_string_equal(b.s, "r,n\n0123456789,1\n");
+    sb_free(&b);
+    table_free(t);
+}
+
+/* What is printed of three trials on a terminal of that width. */
+static char *trials(int width, const char *const (*rows)[5], int n, bool bars)
+{
+    struct table *t = table_new();
+    table_column(t, "rank", TABLE_RIGHT, 0);
+    table_column(t, "kernel", TABLE_LEFT, 0);
+    table_column(t, "time ms", TABLE_RIGHT, 0);
+    if (bars) {
+        table_column(t, "", TABLE_LEFT, 0);
+        table_spare(t);
+    }
+    table_column(t, "configuration", TABLE_LEFT, 0);
+    table_pairs(t);
+    table_column(t, "reason", TABLE_LEFT, 0);
+    table_optional(t);
+    for (int r = 0; r < n; r++)
+        for (int c = 0; c < 5; c++) {
+            if (c == 3 && bars)
+                table_cell(t, "##########");
+            table_cell(t, rows[r][c]);
+        }
+    struct strbuf b = {0};
+    table_print(t, width, &b);
+    table_free(t);
+    return sb_take(&b);
+}
+
+#define PRINTS(width, rows, bars, text)                                                                                \
+    do {                                                                                                               \
+        char *printed = trials(width, rows, sizeof(rows) / sizeof *(rows), bars);                                      \
+        assert_string_equal(printed, text);                                                                            \
+        mem_free(printed);                                                                                             \
+    } while (0)
+
+static const char *const three[][5] = {{"1", "simt", "1.25", "A=1 BLOCK=128 C=x", ""},
+                                       {"2", "simt", "1.5", "A=1 BLOCK=64 C=x", ""},
+                                       {"base", "simt", "", "(wrong)", ""}};
+
+static void what_fits_is_as_it_was(void **state)
+{
+    static const char whole[] = "rank  kernel  time ms  configuration\n"
+                                "   1  simt       1.25  A=1 BLOCK=128 C=x\n"
+                                "   2  simt        1.5  A=1 BLOCK=64 C=x\n"
+                                "base  simt          -  (wrong)\n";
+    PRINTS(0, three, false, whole);
+    PRINTS(40, three, false, whole);
+    PRINTS(51, three, true, whole);  /* a bar is left out first */
+    PRINTS(52, three, true,
+           "rank  kernel  time ms              configuration\n"
+           "   1  simt       1.25  ##########  A=1 BLOCK=128 C=x\n"
+           "   2  simt        1.5  ##########  A=1 BLOCK=64 C=x\n"
+           "base  simt          -  ##########  (wrong)\n");
+}
+
+static void what_all_share_is_told_once(void **state)
+{
+    static const char *const same[][5] = {{"1", "a", "1", "A=1 B=2", ""}, {"2", "b", "2", "A=1 B=2", ""}};
+    PRINTS(39, three, false,
+           "in all rows: kernel simt\n"
+           "\n"
+           "rank  time ms  configuration\n"
+           "   1     1.25  A=1 BLOCK=128 C=x\n"
+           "   2      1.5  A=1 BLOCK=64 C=x\n"
+           "base        -  (wrong)\n");
+    PRINTS(30, three, false,
+           "in all rows: kernel simt\n"
+           "in every configuration: A=1\n"
+           "  C=x\n"
+           "\n"
+           "rank  time ms  configuration\n"
+           "   1     1.25  BLOCK=128\n"
+           "   2      1.5  BLOCK=64\n"
+           "base        -  (wrong)\n");
+    PRINTS(34, same, false, /* nothing would be left */
+           "rank  kernel  time ms\n"
+           "      configuration\n"
+           "   1  a             1\n"
+           "      A=1 B=2\n"
+           "   2  b             2\n"
+           "      A=1 B=2\n");
+}
+
+static void the_last_column_goes_on(void **state)
+{
+    static const char *const rows[][5] = {{"1", "simt", "1.25", "AB=1 CD=22 EF=333 GH=4444 IJ=5", ""},
+                                          {"2", "mma", "1.5", "KL=6", ""}};
+    PRINTS(47, rows, false, /* under itself, where that takes no more lines */
+           "rank  kernel  time ms  configuration\n"
+           "   1  simt       1.25  AB=1 CD=22 EF=333\n"
+           "                       GH=4444 IJ=5\n"
+           "   2  mma         1.5  KL=6\n");
+    PRINTS(40, rows, false,
+           "rank  kernel  time ms\n"
+           "      configuration\n"
+           "   1  simt       1.25\n"
+           "      AB=1 CD=22 EF=333 GH=4444 IJ=5\n"
+           "   2  mma         1.5\n"
+           "      KL=6\n");
+    PRINTS(20, rows, false, /* never inside a pair */
+           "rank  time ms\n"
+           "      kernel\n"
+           "      configuration\n"
+           "   1     1.25\n"
+           "      simt\n"
+           "      AB=1 CD=22\n"
+           "      EF=333 GH=4444\n"
+           "      IJ=5\n"
+           "   2      1.5\n"
+           "      mma\n"
+           "      KL=6\n");
+}
+
+static void texts_go_under_the_row(void **state)
+{
+    static const char *const rows[][5] = {
+        {"1", "simt", "", "AB=1 CD=22 EF=333 GH=4444 IJ=5", "it took longer than it may, so it was ended"},
+        {"2", "mma", "1.5", "KL=6", ""}};
+    PRINTS(40, rows, false,
+           "rank  kernel  time ms\n"
+           "      configuration\n"
+           "      reason\n"
+           "   1  simt          -\n"
+           "      AB=1 CD=22 EF=333 GH=4444 IJ=5\n"
+           "      it took longer than it may, so it\n"
+           "      was ended\n"
+           "   2  mma         1.5\n"
+           "      KL=6\n");
+}
+
+/* Where there is no text to move, the last numbers stand under the others; a name's own width is not the indent. */
+static void numbers_go_under_the_row(void **state)
+{
+    struct table *t = table_new();
+    struct strbuf b = {0};
+    table_column(t, "strategy", TABLE_LEFT, 0);
+    for (int i = 0; i < 4; i++)
+        table_column(t, "evaluations", TABLE_RIGHT, 0);
+    for (int r = 0; r < 2; r++) {
+        table_cell(t, r ? "basin_hopping" : "random");
+        for (int i = 0; i < 4; i++)
+            table_cellf(t, "%d", r + i);
+    }
+    table_print(t, 42, &b);
+    assert_string_equal(b.s, "strategy       evaluations  evaluations\n"
+                             "    evaluations  evaluations\n"
+                             "random                   0            1\n"
+                             "              2            3\n"
+                             "basin_hopping            1            2\n"
+                             "              3            4\n");
     sb_free(&b);
     table_free(t);
 }
@@ -167,7 +321,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligned), cmocka_unit_test(titles), cmocka_unit_test(no_rows),
         cmocka_unit_test(widths), cmocka_unit_test(cutting), cmocka_unit_test(limited_column), cmocka_unit_test(csv),
-        cmocka_unit_test(escaping),
+        cmocka_unit_test(escaping), cmocka_unit_test(what_fits_is_as_it_was),
+        cmocka_unit_test(what_all_share_is_told_once), cmocka_unit_test(the_last_column_goes_on),
+        cmocka_unit_test(texts_go_under_the_row), cmocka_unit_test(numbers_go_under_the_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,11 +156,14 @@ static struct table *columns_of(const struct layout *l)
         table_column(t, "energy mJ", TABLE_RIGHT, 0);
     if (l->compared)
         table_column(t, "of the first", TABLE_RIGHT, 0);
-    if (l->bars)
+    if (l->bars) {
         table_column(t, "", TABLE_LEFT, 0);
+        table_spare(t);
+    }
     if (l->kernel)
         table_column(t, "kernel", TABLE_LEFT, 0);
     table_column(t, "configuration", TABLE_LEFT, 0);
+    table_pairs(t);
     return t;
 }
 
@@ -234,7 +237,7 @@ static void print_rows(struct strbuf *b, const json_t *rows)
     struct table *t = columns_of(&l);
     for (size_t i = 0; i < json_array_size(rows); i++)
         add_row(t, json_array_get(rows, i), &l);
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
     for (size_t i = 1; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);

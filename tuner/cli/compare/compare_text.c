@@ -75,8 +75,10 @@ static void standings_text(const struct comparison *c, const int *order, bool ba
                                          "evaluations/s"};
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(t, titles[i], TABLE_RIGHT, 0);
-    if (bars)
+    if (bars) {
         table_column(t, "0 to 1", TABLE_LEFT, 0);
+        table_spare(t);
+    }
     for (int i = 0; i < c->contest->nstrategies; i++) {
         const struct contest_standing *s = &c->result->standings[order[i]];
         double runs = 0;
@@ -96,7 +98,7 @@ static void standings_text(const struct comparison *c, const int *order, bool ba
         if (bars)
             bar_cell(t, s->summary.mean, utf8);
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 
@@ -121,7 +123,7 @@ static void pairs_text(const struct comparison *c, const int *order, struct strb
         }
     if (table_rows(t)) {
         sb_add(b, "\n");
-        table_print(t, b);
+        table_print(t, text_columns(stdout), b);
     }
     table_free(t);
 }

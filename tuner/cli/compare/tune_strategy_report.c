@@ -83,7 +83,7 @@ static void trials_text(const struct options_report *r, struct strbuf *b)
         row(r, t, place, sorted[i]);
     }
     row(r, t, "default", r->initial);
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
     mem_free(sorted);
 }
@@ -110,7 +110,7 @@ static void held_out_text(const struct options_report *r, struct strbuf *b)
     cell(t, initial);
     table_cell(t, "");
     sb_add(b, "\n");
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 
@@ -134,7 +134,7 @@ static void contest_text(const char *title, const struct contest *c, const struc
             cell(t, x->marks[s].score);
     }
     sb_add(b, "\n");
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
     for (int i = 0; i < result->npairs; i++)
         sb_addf(b, "difference %.3f, p %.4f\n", result->pairs[i].difference, result->pairs[i].p);

@@ -2,6 +2,7 @@
  * compared by eye: as many as give the smallest three significant digits behind its first. */
 #include "cli/output/report.h"
 #include "cli/output/report_cells.h"
+#include "console/output.h"
 #include "console/table.h"
 #include "model/inputs.h"
 #include <math.h>
@@ -141,7 +142,7 @@ void report_reasons(struct strbuf *b, const json_t *reasons, int columns)
         table_cell(t, tree_text(r, "reason"));
     }
     if (table_rows(t))
-        table_print(t, b);
+        table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 
@@ -157,6 +158,7 @@ void report_trials(struct strbuf *b, const json_t *trials, int64_t total, int co
     table_column(t, "time ms", TABLE_RIGHT, 0);
     table_column(t, "error", TABLE_RIGHT, 0);
     table_column(t, "configuration", TABLE_LEFT, 0);
+    table_pairs(t);
     table_column(t, "reason", TABLE_LEFT, columns ? TRIAL_REASON_TERMINAL : TRIAL_REASON_WIDTH);
     table_optional(t);
     for (size_t i = 0; i < n; i++) {
@@ -173,7 +175,7 @@ void report_trials(struct strbuf *b, const json_t *trials, int64_t total, int co
     if (total > (int64_t)n)
         sb_addf(b, "the last %zu of %lld trials (all of them with --all):\n", n, (long long)total);
     if (table_rows(t))
-        table_print(t, b);
+        table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 
@@ -205,6 +207,6 @@ void report_campaigns(struct strbuf *b, const json_t *campaigns)
         cell_number(t, c, "baseline_ms", "%.*f", baseline);
         cell_number(t, c, "speedup", "%.*fx", 2);
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
 }

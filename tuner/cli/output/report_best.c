@@ -1,6 +1,7 @@
 /* report_best.c: see report.h: trials and baselines side by side, in columns, what all share said once. */
 #include "cli/output/report.h"
 #include "cli/output/report_cells.h"
+#include "console/output.h"
 #include "console/table.h"
 #include "model/inputs.h"
 #include <math.h>
@@ -207,6 +208,7 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
         table_column(t, "outcome", TABLE_LEFT, 0);
     }
     table_column(t, "configuration", TABLE_LEFT, 0);
+    table_pairs(t);
     for (size_t i = 0; i < json_array_size(best); i++) {
         char rank[24];
         snprintf(rank, sizeof rank, "%zu", i + 1);
@@ -215,7 +217,7 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
     for (size_t i = 0; i < json_array_size(baselines); i++)
         best_row(t, json_array_get(baselines, i), &l, "base");
     if (table_rows(t))
-        table_print(t, b);
+        table_print(t, text_columns(stdout), b);
     table_free(t);
     if (l.operator)
         sb_add(

@@ -1,5 +1,6 @@
 /* report_devices.c: a campaign on several devices: who took part, and the final of each, in columns of their own. */
 #include "cli/output/report.h"
+#include "console/output.h"
 #include "console/table.h"
 #include <math.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static void finals(struct strbuf *b, const json_t *devices, const json_t *best, 
         if (!strcmp(tree_text(json_array_get(baselines, i), "ran_on"), first))
             row(t, devices, baselines, json_array_get(baselines, i), true);
     sb_add(b, "\ncold ms on each device:\n");
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 

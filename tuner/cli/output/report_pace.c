@@ -1,5 +1,6 @@
 /* report_pace.c: how fast a campaign went, where its time went, how far its baselines drifted. */
 #include "cli/output/report.h"
+#include "console/output.h"
 #include "console/table.h"
 #include <math.h>
 #include <string.h>
@@ -46,7 +47,7 @@ void report_pace(struct strbuf *b, const json_t *campaign)
         table_cellf(t, "%.2f", 1000 * s / trials);
         table_cell(t, stages[i].note);
     }
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 

@@ -8,6 +8,7 @@
 #include "console/output.h"
 #include "console/spark.h"
 #include "console/table.h"
+#include "console/wrap.h"
 #include <math.h>
 #include <string.h>
 
@@ -49,12 +50,15 @@ void progress_say(struct progress *p, enum progress_shade shade, const char *tex
         return;
     }
     bool paint = p->colour && shade != PROGRESS_PLAIN;
-    struct strbuf b = {0};
+    struct strbuf b = {0}, lines = {0};
     text_cut(&b, text, 0);
     progress_erase(p);
-    fprintf(p->out, "%s%s%s\n", paint ? start[shade] : "", sb_str(&b), paint ? "\033[0m" : "");
+    progress_look(p);
+    wrap_all(&lines, sb_str(&b), p->live ? p->columns : 0);
+    fprintf(p->out, "%s%s%s\n", paint ? start[shade] : "", sb_str(&lines), paint ? "\033[0m" : "");
     fflush(p->out);
     sb_free(&b);
+    sb_free(&lines);
 }
 
 void progress_duration(struct strbuf *b, double seconds)

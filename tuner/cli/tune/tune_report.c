@@ -189,7 +189,7 @@ static void print_columns(struct strbuf *b, const struct column *columns, int n)
     for (int i = 0; i < n; i++) speedup_cell(t, columns[i].best);
     baseline_rows(t, columns, n);
     sb_add(b, "\neach kind of device by itself; times of different kinds are of different campaigns:\n");
-    table_print(t, b);
+    table_print(t, text_columns(stdout), b);
     table_free(t);
 }
 
