@@ -19,6 +19,22 @@ BACKWARDS = """[...document.querySelectorAll('.chart')]
   .filter(s => s.data.some((d, k) => k && (d[0] < s.data[k - 1][0] || d[1] > s.data[k - 1][1])))
   .map(s => s.name)"""
 
+# Texts of a chart that lie on each other; left out are those that are turned, and a legend's hidden "1/1"
+OVERLAPS = """[...document.querySelectorAll('.chart')].flatMap(e => {
+  const texts = e.chart.drawn.getZr().storage.getDisplayList(true)
+    .filter(t => t.type === 'tspan' && t.style.text.trim() && !/^[0-9]+[/][0-9]+$/.test(t.style.text))
+    .filter(t => !t.ignore && !(t.transform && t.transform[1]))
+    .map(t => {
+      const r = t.getBoundingRect().clone()
+      if (t.transform) r.applyTransform(t.transform)
+      return [t.style.text, r]
+    })
+  const meet = (a, b) => Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x) > 2 &&
+    Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y) > 3
+  return texts.flatMap(([name, a], k) => texts.slice(k + 1).filter(([, b]) => meet(a, b))
+    .map(([other]) => e.ariaLabel.slice(0, 30) + ': ' + name + ' and ' + other))
+})"""
+
 # Colours of text on what they stand on that have a contrast below 4.5 (WCAG 2.2, 1.4.3)
 CONTRAST = """(() => {
   const value = n => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim()
@@ -46,6 +62,7 @@ def case_opens(page):
                   "the system's theme is not taken")
             check(b.js("document.documentElement.scrollWidth") <= width, "wider than %d" % width)
             check(b.js(BACKWARDS) == [], "a step chart goes back in x, or up in y: %s" % b.js(BACKWARDS))
+            check(b.js(OVERLAPS) == [], "texts of charts overlap: %s" % b.js(OVERLAPS))
             check(b.js(CONTRAST) == [], "too little contrast: %s" % b.js(CONTRAST))
             check(b.js("[...document.querySelectorAll('.chart')].every(e => "
                        "e.closest('figure').querySelector('figcaption') && !/^This is a chart/.test(e.ariaLabel))"),
@@ -180,8 +197,8 @@ def case_print(page, pdf):
             check(b.js("document.querySelector('%s').offsetWidth" % what) == 0, what + " is printed")
         check("Not printed: " in b.js("document.querySelector('#code').innerText"), "the code is left out unsaid")
         # NOTE: Chromium prints no button of a head that is repeated
-        check(b.js("getComputedStyle(document.querySelector('#trials-table thead')).display") == "table-header-group" and
-              b.js("getComputedStyle(document.querySelector('#trials-table thead button')).display") == "contents",
+        display = "getComputedStyle(document.querySelector('#trials-table thead%s')).display"
+        check(b.js(display % "") == "table-header-group" and b.js(display % " button") == "contents",
               "the table's head is not on each page")
         b.media(True)
         b.js("dispatchEvent(new Event('afterprint'))")

@@ -75,7 +75,8 @@ function base(option) {
 }
 
 /* A figure: caption (a sentence that says what it shows), the chart, and what is said below it. make() gives the
- * option, or null for nothing to show; numbers() the table of what it shows. */
+ * option, or null for nothing to show; numbers() the table of what it shows. make(width, height), in
+ * pixels, is asked again where they change. */
 function chart(caption, make, numbers, { size = '', label = '', rem = 0 } = {}) {
   const title = label || caption.replace(/\*/g, '')
   const box = h('div', { class: 'chart ' + size, role: 'img', 'aria-label': title })
@@ -92,9 +93,9 @@ function chart(caption, make, numbers, { size = '', label = '', rem = 0 } = {}) 
     box,
     numbersOf(title, numbers)
   )
-  const one = { box, drawn: null, dirty: true, visible: false }
+  const one = { box, drawn: null, dirty: true, visible: false, sized: make.length > 0 }
   one.draw = () => {
-    const option = make()
+    const option = make(box.clientWidth, box.clientHeight)
     one.dirty = false
     if (!option) {
       box.textContent = ''
@@ -135,7 +136,12 @@ const seen = new IntersectionObserver(
 )
 
 const sized = new ResizeObserver(entries => {
-  for (const e of entries) if (e.target.chart && e.target.chart.drawn) e.target.chart.drawn.resize()
+  for (const e of entries) {
+    const one = e.target.chart
+    if (!one || !one.drawn) continue
+    one.drawn.resize()
+    if (one.sized) one.draw()
+  }
 })
 
 /* At once, where the observer would be too late. */
@@ -174,17 +180,55 @@ function redrawCharts(all) {
     else one.dirty = true
 }
 
+/* Round values from low to high, at most about eight. NOTE: ECharts puts labels at the ends too, which are no round
+ * values and come to lie on their neighbours. */
+function ticks(low, high, log) {
+  const out = []
+  if (!log) {
+    const rough = (high - low) / 6,
+      power = Math.pow(10, Math.floor(Math.log10(rough))),
+      step = power * [1, 2, 5, 10].find(m => m * power >= rough)
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high * (1 + 1e-12); k++)
+      out.push(Number((k * step).toPrecision(12)))
+    return out
+  }
+  const apart = Math.log(high / low) / 8
+  for (const round of [[1], [2, 5], [3, 7], [1.5, 4, 6, 8]])
+    for (let k = Math.floor(Math.log10(low)); k <= Math.log10(high); k++)
+      for (const m of round) {
+        const v = Number((m * Math.pow(10, k)).toPrecision(12))
+        if (v >= low && v <= high && out.every(o => Math.abs(Math.log(o / v)) >= apart)) out.push(v)
+      }
+  return out.length > 1 ? out.sort((a, b) => a - b) : ticks(low, high, false)
+}
+
+/* Where labels at these heights are put so that none lies on another, `gap` apart, and none below `most`; in pixels. */
+function spread(heights, gap, most) {
+  const order = heights.map((_, k) => k).sort((a, b) => heights[a] - heights[b]),
+    y = heights.slice()
+  for (let k = 1; k < order.length; k++) y[order[k]] = Math.max(y[order[k]], y[order[k - 1]] + gap)
+  for (let k = order.length - 1; k >= 0; most = y[order[k]] - gap, k--) y[order[k]] = Math.min(y[order[k]], most)
+  return y
+}
+
 /* An axis for times: logarithmic where they spread, so that what is near the best can be told apart. */
 function timeAxis(low, high, name) {
-  const wide = high / low > 4
+  return roundAxis(low, high, high / low > 4, name)
+}
+/* NOTE: min and max, and round values between them. */
+function roundAxis(low, high, log, name) {
+  const customValues = ticks(low, high, log)
+  const text = customValues.map(v => num(v, 3)), // with more digits where three don't tell them apart
+    digits = new Set(text).size < text.length ? 5 : 3
   return {
-    type: wide ? 'log' : 'value',
-    logBase: high / low > 100 ? 10 : 2,
+    type: log ? 'log' : 'value',
+    logBase: 10,
     scale: true,
     name,
     min: low,
     max: high,
-    axisLabel: { formatter: v => num(v, 3) }
+    axisTick: { show: false, customValues },
+    axisLabel: { formatter: v => num(v, digits), customValues }
   }
 }
 /* The part of sorted times that a chart shows, and how many are beyond it. */

@@ -33,11 +33,12 @@ function limitTip(c, i) {
 
 /* Rates against operations a byte, both logarithmic: this report's winners and baselines, memory's ceiling and those of
  * the units that they compute with. */
-function rooflineOption(all, c) {
+function rooflineOption(all, c, width, height) {
   if (!(c.memoryRoof > 0)) return null
   const device = o => JSON.stringify([o.raw.target.peak_tflops_f32, o.peakGbps])
   const same = all.filter(o => device(o) === device(c) && o.intensity > 0)
-  const points = []
+  const points = [],
+    winner = narrow() ? '#' : 'winner of #'
   for (const i of c.baselines)
     if (c.ms(i) > 0)
       points.push({
@@ -48,7 +49,7 @@ function rooflineOption(all, c) {
       })
   for (const o of same)
     if (o.best >= 0)
-      points.push({ c: o, i: o.best, kind: 0, name: same.length > 1 ? 'winner of #' + o.raw.id : 'winner' })
+      points.push({ c: o, i: o.best, kind: 0, name: same.length > 1 ? winner + o.raw.id : 'winner' })
   const knee = u => (u.peak_tflops * 1000) / c.peakGbps
   const roofs = [] // the highest first; units that are as fast share one
   for (const u of points.map(p => p.c.unitOf(p.i)).filter(u => u.peak_tflops > 0)) {
@@ -65,43 +66,26 @@ function rooflineOption(all, c) {
   const bottom = Math.min(...rates, ((low * c.peakGbps) / 1000) * 4) / 2,
     top = Math.max(...rates) * 1.5
   const cloud = c.timed.length > 4000 ? c.timed.filter((_, k) => k % Math.ceil(c.timed.length / 4000) === 0) : c.timed
-  // near ones of a kind share the label of the first
-  const near = (p, q) =>
-    p.kind === q.kind && p.c.intensity === q.c.intensity && Math.abs(Math.log(p.c.tflops(p.i) / q.c.tflops(q.i))) < 0.12
-  points.forEach((p, k) => {
-    p.lead = points.findIndex(q => near(p, q)) === k
-  })
-  const label = p => ({
-    show: p.lead,
-    position: p.kind ? 'left' : 'right',
-    color: cssVar('--ink'),
-    fontSize: 11,
-    lineHeight: 14,
-    backgroundColor: cssVar('--card'),
-    padding: [1, 3],
-    formatter: points
-      .filter(q => near(p, q))
-      .map(q => q.name + '  ' + num(q.c.tflops(q.i), 3))
-      .join('\n')
-  })
+  // right of the plot is a column of labels, where none lies on a line
+  const grid = { left: 62, right: narrow() ? 112 : 156, top: 20, bottom: 46 },
+    at = rate => grid.top + ((height - grid.top - grid.bottom) * Math.log(top / rate)) / Math.log(top / bottom)
+  const places = spread(
+    points.map(p => at(p.c.tflops(p.i))),
+    14,
+    height - grid.bottom
+  )
   return {
-    grid: { left: 62, right: 26, top: 20, bottom: 46 },
+    grid,
     tooltip: { formatter: p => (p.data && p.data.tip ? p.data.tip : '') },
-    xAxis: {
-      type: 'log',
-      name: 'FLOP per byte that the problem has to move',
-      min: low,
-      max: high,
-      axisLabel: { formatter: v => num(v, 2) }
-    },
-    yAxis: { type: 'log', name: 'TFLOP/s', min: bottom, max: top, axisLabel: { formatter: v => num(v, 2) } },
+    xAxis: roundAxis(low, high, true, 'FLOP per byte that the problem has to move'),
+    yAxis: roundAxis(bottom, top, true, 'TFLOP/s'),
     series: [
       ...[
         [[low, (low * c.peakGbps) / 1000], [end, (end * c.peakGbps) / 1000], num(c.peakGbps, 4) + ' GB/s'],
         ...roofs.map(u => [
           [knee(u), u.peak_tflops],
           [high, u.peak_tflops],
-          num(u.peak_tflops, 4) + ' TFLOP/s, ' + [...u.names].join('; ')
+          num(u.peak_tflops, 4) + (narrow() ? ' ' : ' TFLOP/s, ') + [...u.names].join('; ')
         ])
       ].map(([from, to, text], k) => ({
         type: 'line',
@@ -117,7 +101,7 @@ function rooflineOption(all, c) {
           label: { color: cssVar('--ink2'), fontSize: 11 },
           data: [
             {
-              coord: k ? to : [Math.sqrt(from[0] * to[0]), Math.sqrt(from[1] * to[1])],
+              coord: k ? to : from.map((v, d) => v * Math.pow(to[d] / v, 0.35)),
               label: { formatter: text, position: 'left', offset: k ? [4, -9] : [0, 0] }
             }
           ]
@@ -133,6 +117,13 @@ function rooflineOption(all, c) {
       {
         type: 'scatter',
         z: 5,
+        labelLayout: p => ({
+          x: width - grid.right + 14,
+          y: places[p.dataIndex],
+          align: 'left',
+          verticalAlign: 'middle'
+        }),
+        labelLine: { show: true, length2: 6, lineStyle: { color: cssVar('--ink3'), width: 0.7, opacity: 0.6 } },
         data: points.map(p => ({
           value: [p.c.intensity, p.c.tflops(p.i)],
           symbol: p.kind ? 'diamond' : 'circle',
@@ -142,7 +133,13 @@ function rooflineOption(all, c) {
             borderColor: cssVar('--card'),
             borderWidth: 1.5
           },
-          label: label(p),
+          label: {
+            show: true,
+            position: 'right',
+            color: cssVar('--ink'),
+            fontSize: 11,
+            formatter: cut(p.name, narrow() ? 10 : 19) + '  ' + num(p.c.tflops(p.i), 3)
+          },
           tip:
             esc(p.name) +
             ': ' +
@@ -178,7 +175,7 @@ function frontOption(c, y, yName, rows) {
     },
     xAxis: timeAxis(range.low, range.high, 'ms'),
     yAxis: Object.assign(
-      { name: yName, nameGap: 50, axisLabel: { formatter: v => (v < 1e-3 ? v.toExponential(0) : num(v, 3)) } },
+      { name: yName, nameGap: 50, axisLabel: { formatter: v => (v < 1e-3 ? v.toExponential(1) : num(v, 4)) } },
       values[values.length - 1] > 1.5 * values[0]
         ? { type: 'log', min: values[0] / 1.5, max: values[values.length - 1] * 1.5 }
         : { type: 'value', scale: true }

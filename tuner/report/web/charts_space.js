@@ -10,8 +10,8 @@ function variedParameters(c, kernel) {
     return rows.some(i => p.at[i] !== first)
   })
 }
-/* Values in their natural order, as texts; the last stands for "not active" where that occurs. */
-function orderedValues(p, rows) {
+/* Values in their natural order, as texts; the last is `inactive` where that occurs. */
+function orderedValues(p, rows, inactive = 'not active') {
   const met = [...new Set(rows.map(i => p.at[i]))]
   const value = k => (k < 0 ? undefined : p.values[k])
   met.sort((a, b) =>
@@ -25,7 +25,7 @@ function orderedValues(p, rows) {
             ? -1
             : 1
   )
-  return { places: new Map(met.map((m, k) => [m, k])), names: met.map(m => (m < 0 ? 'not active' : String(value(m)))) }
+  return { places: new Map(met.map((m, k) => [m, k])), names: met.map(m => (m < 0 ? inactive : String(value(m)))) }
 }
 
 function importanceOption(one, most) {
@@ -71,48 +71,70 @@ function parallelRows(rows, time) {
   )
 }
 
-function parallelOption(c, kernel, parameters) {
+function parallelOption(c, kernel, parameters, width) {
   const rows = c.timed.filter(i => c.text('kernel', i) === kernel)
   if (rows.length < 2 || !parameters.length) return null
   const shown = parallelRows(rows, i => c.col.time_ms[i])
-  const order = parameters.map(p => orderedValues(p, rows))
+  const order = parameters.map(p => orderedValues(p, rows, '–'))
+  const left = 30,
+    right = 58,
+    top = 30 + 3.6 * Math.max(...parameters.map(p => cut(p.name, 20).length)),
+    letters = Math.max(3, Math.floor(((width - left - right) / parameters.length - 16) / 6)) // up to the next axis
   const times = Float64Array.from(rows, i => c.col.time_ms[i]).sort()
   const low = times[0],
-    high = Math.max(low * 1.0001, quantile(times, 0.9))
+    high = Math.max(low * 1.0001, quantile(times, 0.9)),
+    beyond = times[times.length - 1] > high
+  // the ends, and what is not near them
+  const marks = ticks(low, high, high / low > 4).filter(v => Math.min(v - low, high - v) > (high - low) / 16)
+  marks.push(low, high)
   const ink = cssVar('--ink2')
   return {
     tooltip: { formatter: p => trialTip(c, shown[p.dataIndex]) },
+    // NOTE: ECharts cuts an axis' name to the width between two axes, however it is turned
+    graphic: parameters
+      .map(p => cut(p.name, 20))
+      .concat(['ms'])
+      .map((text, k, all) => ({
+        type: 'text',
+        silent: true,
+        x: left + (k * (width - left - right)) / (all.length - 1),
+        y: top - 10,
+        rotation: Math.PI / 5,
+        style: { text, fill: ink, font: '10px ' + getComputedStyle(document.body).fontFamily, verticalAlign: 'middle' }
+      })),
     parallel: {
-      left: 30,
-      right: 46,
-      top: narrow() ? 74 : 62,
+      left,
+      right,
+      top,
       bottom: 20,
-      axisExpandable: parameters.length > 14,
-      axisExpandCenter: 6,
-      axisExpandCount: 10,
-      axisExpandWidth: 90,
       parallelAxisDefault: {
-        nameTextStyle: { color: ink, fontSize: 10 },
-        nameRotate: 35,
-        nameGap: 12,
         axisLine: { lineStyle: { color: cssVar('--line') } },
         axisTick: { show: false },
-        axisLabel: { color: ink, fontSize: 10, backgroundColor: cssVar('--card'), padding: [1, 2], borderRadius: 2 },
+        axisLabel: {
+          color: ink,
+          fontSize: 10,
+          backgroundColor: cssVar('--card'),
+          padding: [1, 2],
+          borderRadius: 2,
+          formatter: v => cut(v, letters)
+        },
         areaSelectStyle: { color: cssVar('--accent'), opacity: 0.25 }
       }
     },
     parallelAxis: parameters
-      .map((p, k) => ({ dim: k, name: p.name, type: 'category', data: order[k].names }))
+      .map((p, k) => ({ dim: k, type: 'category', data: order[k].names }))
       .concat([
         {
           dim: parameters.length,
-          name: 'ms',
           type: high / low > 4 ? 'log' : 'value',
-          logBase: 2,
           scale: true,
           min: low,
           max: high,
-          axisLabel: { formatter: v => num(v, 3) }
+          axisTick: { show: false, customValues: marks },
+          axisLabel: {
+            formatter: v => (v === high && beyond ? '≥ ' : '') + num(v, 3),
+            customValues: marks
+          }
         }
       ]),
     visualMap: {
@@ -207,7 +229,14 @@ function heatOption(c, kernel, a, b, median) {
         plural(p.value[3], 'trial')
     },
     xAxis: { type: 'category', data: oa.names, name: a.name, nameGap: 26, splitLine: { show: false } },
-    yAxis: { type: 'category', data: ob.names, name: b.name, nameGap: 54, splitLine: { show: false } },
+    yAxis: {
+      type: 'category',
+      data: ob.names,
+      name: b.name,
+      nameGap: 54,
+      splitLine: { show: false },
+      axisLabel: { width: 44, overflow: 'truncate' }
+    },
     visualMap: {
       type: 'continuous',
       dimension: 2,

@@ -1,17 +1,16 @@
 /* charts_time.js: how times fell: against trials, against seconds, of several campaigns, and how they spread. */
 
-/* Pixels that the labels of lines at these times are moved down by, so that none lies on another; of a plot that is
- * about 270 pixels high, with timeAxis(low, high). */
-function apart(times, low, high) {
-  const at = t => 270 * (high / low > 4 ? Math.log(high / t) / Math.log(high / low) : (high - t) / (high - low))
-  const order = times.map((_, k) => k).sort((a, b) => times[b] - times[a]),
-    y = times.map(at)
-  for (let k = 1; k < order.length; k++) y[order[k]] = Math.max(y[order[k]], y[order[k - 1]] + 13)
-  return times.map((t, k) => y[k] - at(t))
+/* Pixels that the labels of lines at these times are moved down by, so that none lies on another; of a plot that is so
+ * many pixels high, with timeAxis(low, high). */
+function apart(times, low, high, pixels) {
+  const share = t => (high / low > 4 ? Math.log(high / t) / Math.log(high / low) : (high - t) / (high - low))
+  const at = times.map(t => pixels * share(t))
+  return spread(at, 13, pixels - 6).map((y, k) => y - at[k])
 }
 
-/* Trials as a cloud a kernel, the best so far as steps, the baselines as lines. x: of a row. */
-function progressOption(c, x, xName) {
+/* Trials as a cloud a kernel, the best so far as steps, the baselines as lines. x: of a row; height: the chart's, in
+ * pixels. */
+function progressOption(c, x, xName, height) {
   const times = sortedSought(c)
   if (!times.length) return null
   const lines = lineBaselines(c).filter(i => c.sought(i) > 0)
@@ -19,12 +18,24 @@ function progressOption(c, x, xName) {
     times,
     lines.map(i => c.sought(i))
   )
-  const moved = apart(
-    lines.map(i => c.sought(i)),
-    range.low,
-    range.high
-  )
+  const longest = Math.max(11, ...lines.map(i => c.text('kernel', i).length)) // letters
   const improved = c.improvements(x)
+  const moved = apart(
+    lines.concat(improved.slice(-1)).map(i => c.sought(i)),
+    range.low,
+    range.high,
+    height - 82
+  )
+  const endLabel = (k, color) => ({
+    show: !narrow(),
+    formatter: '{a}',
+    width: 150,
+    overflow: 'truncate',
+    color,
+    fontSize: 11,
+    distance: 4,
+    offset: [0, moved[k]]
+  })
   const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
   const steps = improved.map(i => [x(i), c.sought(i), i])
   if (steps.length) steps.push([last, steps[steps.length - 1][1], improved[improved.length - 1]])
@@ -41,7 +52,7 @@ function progressOption(c, x, xName) {
   }))
   return {
     legend: {},
-    grid: { left: 62, right: narrow() ? 14 : 104, top: 36, bottom: 46 },
+    grid: { left: 62, right: narrow() ? 14 : Math.min(170, Math.max(40, 16 + 6.2 * longest)), top: 36, bottom: 46 },
     tooltip: {
       trigger: 'item',
       formatter: p =>
@@ -69,6 +80,7 @@ function progressOption(c, x, xName) {
           showSymbol: steps.length < 60,
           color: cssVar('--ink'),
           lineStyle: { width: 2 },
+          endLabel: endLabel(lines.length, cssVar('--ink')),
           z: 5
         }
       ],
@@ -83,14 +95,7 @@ function progressOption(c, x, xName) {
         z: 4,
         color: seriesColour(c.kernels.length + k),
         lineStyle: { type: 'dashed', width: 1.5 },
-        endLabel: {
-          show: !narrow(),
-          formatter: '{a}',
-          color: seriesColour(c.kernels.length + k),
-          fontSize: 11,
-          distance: 4,
-          offset: [0, moved[k]]
-        }
+        endLabel: endLabel(k, seriesColour(c.kernels.length + k))
       }))
     )
   }
@@ -177,26 +182,42 @@ function distributionOption(c) {
   }
 }
 
-/* Best so far of several campaigns of one problem, size and device. */
-function comparisonOption(list, byTime) {
-  const series = list.map((c, k) => {
+/* Best so far of several campaigns of one problem, size and device: steps of each, [x, value], and the values that are
+ * shown: from the best to the worst that one had after a twentieth of the longest; what was before is above the
+ * edge. */
+function comparison(list, byTime) {
+  const all = list.map(c => {
     const x = i => (byTime ? c.col.at_seconds[i] : c.col.number[i])
     const steps = c.improvements(x).map(i => [x(i), c.sought(i)])
     const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
     if (steps.length) steps.push([last, steps[steps.length - 1][1]])
+    return steps
+  })
+  const met = all.filter(s => s.length)
+  if (!met.length) return null
+  const longest = Math.max(...met.map(s => s[s.length - 1][0])),
+    low = Math.min(...met.map(s => s[s.length - 1][1]))
+  const early = s => (s.filter(d => d[0] <= longest / 20).pop() || s[0])[1]
+  const first = Math.max(...met.map(s => s[0][1])),
+    high = Math.max(low * 1.02, ...met.map(early))
+  const pad = (high - low) / 20
+  return { all, longest, low: low - pad, high: high + pad, cut: first > high + pad }
+}
+
+function comparisonOption(list, byTime) {
+  const drawn = comparison(list, byTime)
+  if (!drawn) return null
+  const series = list.map((c, k) => {
     return {
       name: '#' + c.raw.id + ' ' + c.raw.strategy,
       type: 'line',
       step: 'end',
-      data: steps,
+      data: drawn.all[k],
       symbol: 'none',
       lineStyle: { width: 2 },
       color: seriesColour(k)
     }
   })
-  const values = series.flatMap(s => s.data.map(d => d[1])),
-    low = Math.min(...values)
-  if (!values.length) return null
   return {
     legend: {},
     tooltip: { trigger: 'axis', valueFormatter: v => num(v, 5) + ' ' + list[0].unit },
@@ -204,10 +225,10 @@ function comparisonOption(list, byTime) {
       type: 'value',
       name: byTime ? 'seconds' : 'trials',
       min: 0,
-      max: Math.max(...series.flatMap(s => s.data.map(d => d[0]))),
-      axisLabel: { formatter: v => num(v, 4) }
+      max: drawn.longest,
+      axisLabel: { formatter: v => num(v, 4), showMaxLabel: false }
     },
-    yAxis: timeAxis(low * 0.99, Math.min(Math.max(...values), low * 6) * 1.01, list[0].unit),
+    yAxis: timeAxis(drawn.low, drawn.high, list[0].unit),
     series
   }
 }

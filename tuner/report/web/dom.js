@@ -59,6 +59,9 @@ function bytes(x) {
   if (!Number.isFinite(x)) return '–'
   return x < 1024 ? x + ' B' : x < 1048576 ? num(x / 1024, 3) + ' KiB' : num(x / 1048576, 3) + ' MiB'
 }
+function cut(text, letters) {
+  return text.length > letters ? text.slice(0, letters - 1) + '…' : text
+}
 function plural(n, word) {
   return count(n) + ' ' + word + (n === 1 ? '' : 's')
 }

@@ -137,9 +137,10 @@ function parallelChart(c, ordered, ranked) {
     chart(
       '*Parallel coordinates:* a line a trial, the strongest the fastest' +
         (c.timed.length > PARALLEL_LINES
-          ? ' (the fastest ' + PARALLEL_LINES / 3 + ' and a spread of the others).'
-          : '.'),
-      () => parallelOption(c, state.kernel, shown),
+          ? ' (the fastest ' + PARALLEL_LINES / 3 + ' and a spread of the others)'
+          : '') +
+        '; –: not active. The slowest tenth is at the top.',
+      width => parallelOption(c, state.kernel, shown, width),
       () => parallelNumbers(c, state.kernel, shown),
       { size: 'tall' }
     ),

@@ -21,13 +21,13 @@ function progress(c) {
       { class: 'two' },
       chart(
         '*' + what + ' so far against trials.* Each dot is a trial.',
-        () => progressOption(c, i => c.col.number[i], 'trials'),
+        (_, height) => progressOption(c, i => c.col.number[i], 'trials', height),
         () => progressNumbers(c, i => c.col.number[i]),
         { label: what + ' so far against the number of trials, with the baselines as lines' }
       ),
       chart(
         '*' + what + ' so far against time.*',
-        () => progressOption(c, i => c.col.at_seconds[i], seconds),
+        (_, height) => progressOption(c, i => c.col.at_seconds[i], seconds, height),
         () => progressNumbers(c, i => c.col.at_seconds[i]),
         { label: what + ' so far against seconds, with the baselines as lines' }
       )
@@ -78,7 +78,7 @@ function limits(c) {
       { class: 'two' },
       chart(
         '*Roofline.* Labels are TFLOP/s.',
-        () => rooflineOption(campaigns, c),
+        (width, height) => rooflineOption(campaigns, c, width, height),
         () => rooflineNumbers(campaigns, c)
       ),
       distribution

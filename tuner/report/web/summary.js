@@ -205,6 +205,10 @@ function overview() {
       o.sizeText() === c.sizeText() &&
       o.unit === c.unit
   )
+  const edge = byTime => {
+    const drawn = comparison(like, byTime)
+    return drawn && drawn.cut ? '; what was worse than ' + num(drawn.high, 4) + ' ' + c.unit + ' is above the edge' : ''
+  }
   return section(
     'campaigns',
     'Campaigns',
@@ -219,13 +223,13 @@ function overview() {
           'div',
           { class: 'two' },
           chart(
-            '*Best so far against trials*, campaigns of this problem, size and device',
+            '*Best so far against trials*, campaigns of this problem, size and device' + edge(false),
             () => comparisonOption(like, false),
             () => comparisonNumbers(like, false),
             { size: 'low' }
           ),
           chart(
-            '*Best so far against time*',
+            '*Best so far against time*' + edge(true),
             () => comparisonOption(like, true),
             () => comparisonNumbers(like, true),
             { size: 'low' }
