@@ -81,3 +81,13 @@ outcomes() { lathe query --db l.db --csv "SELECT outcome, configuration, reason 
     [ "$status" -eq 0 ]
     [[ "$out" == *"it requires sm >= 90"* ]]
 }
+
+@test "kernels that fault as only a GPU can compile for GPUs, and are for no host" {
+    split lathe check "$TREE/test/specs/gpu_faults.lua" --quiet
+    [ "$status" -ne 5 ] || skip "no NVRTC here: $errors"
+    echo "$out"
+    [ "$status" -eq 0 ]
+    [ "$(grep -cE '^scale +sm_[0-9a]+ +14 +14 +14 ' <<<"$out")" -eq 3 ]
+    split lathe check "$TREE/test/specs/gpu_faults.lua" --target host --quiet
+    [[ "$out" == *"it requires sm >= 80: 0 >= 80 (a host has none of these faults)"* ]]
+}
