@@ -32,8 +32,9 @@ static status read_problem(struct problem **out, struct err *e)
 
 static void on_event(void *ctx, const struct campaign_event *ev)
 {
-    const struct selftest *t = ctx;
+    struct selftest *t = ctx;
     static const char prefix[] = "OUTCOME=";
+    if (ev->kind == CAMPAIGN_STARTED) t->meant = (int)ev->progress->space_size;
     if (ev->kind != CAMPAIGN_TRIAL || strncmp(ev->config, prefix, sizeof prefix - 1)) return;
     int meant = outcome_parse(ev->config + sizeof prefix - 1);
     if (meant >= 0) t->on_trial(t->ctx, (enum outcome)meant, ev->result);
@@ -50,7 +51,7 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-status selftest_run(const struct selftest *t, struct err *e)
+status selftest_run(struct selftest *t, struct err *e)
 {
     const char *tmp = getenv("TMPDIR");
     char *folder = mem_printf("%s/lathe-selftest-XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -76,7 +77,7 @@ status selftest_run(const struct selftest *t, struct err *e)
                                  .version = t->version,
                                  .command_line = "",
                                  .on_event = on_event,
-                                 .ctx = (void *)t};
+                                 .ctx = t};
     if (!s) s = campaign_run(&r, &summary, e);
     if (s == LATHE_NOTHING) s = LATHE_OK;       /* not one was right: on_trial was told */
     problem_free(problem);

@@ -1,6 +1,6 @@
 /* selftest.h: a campaign over kernels that are meant to end in a known way, one an outcome: does this device, with its
  * driver, compiler and limits, tell them apart? Outcomes that no kernel can be made to have are not among them:
- * `constraint`, `missing` and `skipped` never reach a device, and `unstable` is up to chance. Nothing of it is kept. */
+ * `constraint`, `missing` and `skipped` never reach a device. `unstable` is on a GPU alone. Nothing of it is kept. */
 #ifndef LATHE_CAMPAIGN_SELFTEST_H
 #define LATHE_CAMPAIGN_SELFTEST_H
 
@@ -14,10 +14,11 @@ struct selftest {
     /* One trial: how it was meant to end, and did. r is borrowed. */
     void (*on_trial)(void *ctx, enum outcome meant, const struct result *r);
     void *ctx;
+    int meant;                      /* out: how many trials there are to be; 0: it did not come so far */
 };
 
 /* LATHE_OK: all were tried, whatever came of them. Else the device cannot be used at all, or nothing can be written for
  * the time being in the folder for temporary files (TMPDIR). */
-status selftest_run(const struct selftest *t, struct err *e);
+status selftest_run(struct selftest *t, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 -- `lathe doctor --selftest`: y = 2 x by kernels that end as the value of their one parameter says (selftest.cu,
 -- embedded). y has elements enough to tell rounding from mistakes.
-local kernels = { "ok", "compile", "resources", "launch", "timeout", "crash", "wrong", "inaccurate" }
+local kernels = { "ok", "compile", "resources", "launch", "timeout", "crash", "wrong", "inaccurate", "unstable" }
 
 return problem {
   name = "selftest", summary = "y = 2 x, by a kernel for each outcome",
@@ -18,6 +18,7 @@ return problem {
   kernels = {
     { "scale", source = "selftest.cu",
       params = { { "OUTCOME", kernels } },
+      constraints = { { "OUTCOME != 'unstable' or sm > 0", "no times are too unsteady for a host" } },
       steps = {
         launch { "scale", grid = { "ceil_div(N, 64)", "select(OUTCOME == 'launch', 70000, 1)" }, block = 64,
                  shared = "select(OUTCOME == 'resources', 1000000, 0)", args = { "x", "y", "N" } },
