@@ -101,6 +101,25 @@ static void test_a_wild_kernel_is_unstable(void **state)
     result_free(&r);
 }
 
+/* lathe doctor --selftest plants it: the first of two may be either, before or after what is ok, at any clock. */
+static void test_the_self_tests_kernel_is_unstable(void **state)
+{
+    struct measure_options o = TRIAL;
+    o.max_samples = 40;
+    o.interval = 0.005;
+    o.hopeless = 1.25;
+    o.batch_below_ms = 0.02;
+    static const double incumbents[] = {NAN, 0.07, 0.1, 0.5};
+    for (int i = 0; i < 8; i++) {
+        double times[400];
+        o.incumbent_ms = incumbents[i / 2];
+        for (int k = 0; k < 400; k++) times[k] = (k + i) % 2 ? 0.6 : 0.05;
+        struct result r = measure(times, 400, &o);
+        assert_int_equal(r.outcome, OUTCOME_unstable);
+        result_free(&r);
+    }
+}
+
 static void test_what_cannot_win_is_sampled_twice(void **state)
 {
     struct measure_options o = TRIAL;
@@ -189,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_a_steady_kernel_stops_early),
         cmocka_unit_test(test_a_noisy_kernel_goes_on_to_the_ceiling),
         cmocka_unit_test(test_a_wild_kernel_is_unstable),
+        cmocka_unit_test(test_the_self_tests_kernel_is_unstable),
         cmocka_unit_test(test_what_cannot_win_is_sampled_twice),
         cmocka_unit_test(test_impossible_times_are_refused),
         cmocka_unit_test(test_cold_leaves_out_the_first_launches),
