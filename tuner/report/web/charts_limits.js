@@ -54,8 +54,8 @@ function rooflineOption(all, c, width, height) {
   const roofs = [] // the highest first; units that are as fast share one
   for (const u of points.map(p => p.c.unitOf(p.i)).filter(u => u.peak_tflops > 0)) {
     const like = roofs.find(r => r.peak_tflops === u.peak_tflops)
-    if (!like) roofs.push({ peak_tflops: u.peak_tflops, names: new Set([unitText(u)]) })
-    else like.names.add(unitText(u))
+    if (!like) roofs.push({ peak_tflops: u.peak_tflops, names: new Set([unitName(u)]) })
+    else like.names.add(unitName(u))
   }
   roofs.sort((a, b) => b.peak_tflops - a.peak_tflops)
   const xs = same.map(o => o.intensity).concat(roofs.map(knee))
@@ -85,7 +85,7 @@ function rooflineOption(all, c, width, height) {
         ...roofs.map(u => [
           [knee(u), u.peak_tflops],
           [high, u.peak_tflops],
-          num(u.peak_tflops, 4) + (narrow() ? ' ' : ' TFLOP/s, ') + [...u.names].join('; ')
+          num(u.peak_tflops, 4) + ': ' + [...u.names].join('; ')
         ])
       ].map(([from, to, text], k) => ({
         type: 'line',

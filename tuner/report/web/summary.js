@@ -19,6 +19,11 @@ function rateTile(tflops, gbps, rate) {
   return tile('Rate', ...main, other.join(' '))
 }
 
+/* "bf16, 3 products" */
+function unitName(u) {
+  return (u.unit === 'f32' ? 'float32' : u.unit) + (u.products === 1 ? '' : ', ' + num(u.products, 3) + ' products')
+}
+
 /* "tensor cores in bf16, 3 products each" */
 function unitText(u) {
   return (
