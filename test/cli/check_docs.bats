@@ -19,6 +19,10 @@ load helper
     run "$TREE/scripts/check_docs" --marks none "$PWD/a.md" "$PWD/absent.md"
     [ "$status" -eq 1 ]
     [[ "$output" == *"failed  $PWD/absent.md: it has no command, or cannot be read"* ]]
+    printf '```sh gpu\nfalse\n```\n' >gpu.md
+    run "$TREE/scripts/check_docs" --marks none "$PWD/gpu.md"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"left out"*"gpu.md: what all its commands need is not here"*"0 commands, 0 failed"* ]]
     run "$TREE/scripts/check_docs" --nosuch
     [ "$status" -eq 2 ]
 }
