@@ -77,6 +77,12 @@ def case_opens(page):
             check(b.js("[...document.querySelectorAll('#nav a')]"
                        ".every(a => document.querySelector(a.getAttribute('href')))"),
                   "the navigation leads nowhere")
+            if b.js("document.querySelectorAll('#campaigns tbody button').length") > 1:
+                b.js("document.querySelector('#campaigns tbody button').focus()")
+                b.key("Enter", 13)
+                chosen = "document.activeElement === document.querySelector('#campaigns button[aria-pressed=true]')"
+                check(b.until(READY + " && " + chosen, 30), "choosing a campaign loses the focus")
+                check(b.js("document.activeElement.textContent === '#' + lathe.campaigns[0].raw.id"), "another's chosen")
 
 
 def case_numbers(page, database, campaign):

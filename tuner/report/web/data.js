@@ -127,7 +127,8 @@ class Campaign {
   /* "BM=128 BN=64": the active ones of all parameters, or of those given. */
   configuration(i, parameters = this.parameters) {
     let out = ''
-    for (const p of parameters) if (p.at[i] >= 0) out += (out ? ' ' : '') + p.name + '=' + valueText(p, p.values[p.at[i]])
+    for (const p of parameters)
+      if (p.at[i] >= 0) out += (out ? ' ' : '') + p.name + '=' + valueText(p, p.values[p.at[i]])
     return out
   }
 

@@ -187,8 +187,9 @@ function overview() {
         class: k === state.at ? 'main' : '',
         'aria-pressed': String(k === state.at),
         click: () => {
+          const back = keepPlace()
           state.at = k
-          draw()
+          draw(back)
         }
       },
       '#' + c.raw.id
