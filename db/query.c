@@ -6,6 +6,7 @@
  * an ordinary connection, with locks. Invariant: an answer that is returned comes from one state of the database. */
 #include "db/query.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "db/query_private.h"
 
 #include <errno.h>
@@ -85,14 +86,33 @@ static status connect_at_best(struct query *q, const char *path, struct err *e)
     return connect_file(q, path, false, e);
 }
 
+const char *query_path(const struct query *q) { return q->sql.path; }
+
+void query_db_option(struct strbuf *b, const char *db)
+{
+    if (!strcmp(db, DEFAULT_DB))
+        return;
+    sb_add(b, " --db ");
+    quote_word(b, db);
+}
+
+static status no_such(const char *path, struct err *e)
+{
+    struct strbuf db = {0};
+    query_db_option(&db, path);
+    status s = err_set(e, LATHE_STORE, "%s: there is no such database: run `lathe tune%.600s` first, or give --db its "
+                       "file", path, sb_str(&db));
+    sb_free(&db);
+    return s;
+}
+
 status query_open(const char *path, struct query **out, struct err *e)
 {
     *out = NULL;
     struct query *q = mem_zalloc(1, sizeof *q);
     status st;
     if (path && *path && stat(path, &q->seen) != 0 && errno == ENOENT)
-        st = err_set(e, LATHE_STORE, "%s: there is no such database: run `lathe tune` first, or give --db its file",
-                     path);
+        st = no_such(path, e);
     else
         st = connect_at_best(q, path, e);
     if (st) {

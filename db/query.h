@@ -5,6 +5,7 @@
 #define LATHE_DB_QUERY_H
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,12 @@ status query_open(const char *path, struct query **out, struct err *e);
 /* Whether that failed since a newer lathe wrote the file. */
 bool query_is_newer(const char *path);
 void query_close(struct query *q);
+const char *query_path(const struct query *q);  /* as it was given */
+
+#define DEFAULT_DB "lathe.db"
+/* Appends " --db FILE", as a shell would read it, where the file is not the default: so that a command that is
+ * suggested is about the same database. */
+void query_db_option(struct strbuf *b, const char *db);
 
 /* OWN: the objective of the campaign, if the filter names one; else time. */
 enum query_objective { QUERY_OWN, QUERY_TIME, QUERY_ENERGY };

@@ -63,6 +63,17 @@ static status add_best(struct query *q, int64_t best_id, int64_t baseline_id, js
     return s;
 }
 
+static json_t *killed_note(const struct query *q, int64_t id)
+{
+    struct strbuf note = {0};
+    sb_addf(&note, "the process that ran it was killed: `lathe tune --resume %lld", (long long)id);
+    query_db_option(&note, q->sql.path);
+    sb_add(&note, "` goes on with it");
+    json_t *text = json_string(sb_str(&note));
+    sb_free(&note);
+    return text;
+}
+
 /* A campaign that is running by a process that is gone was interrupted. */
 static status settle_state(struct query *q, int64_t id, json_t *campaign, struct err *e)
 {
@@ -78,8 +89,7 @@ static status settle_state(struct query *q, int64_t id, json_t *campaign, struct
     if (process_state(coordinator) == PROCESS_GONE) {
         json_object_set_new(campaign, "state", json_string("interrupted"));
         if (json_is_null(json_object_get(campaign, "note")))
-            json_object_set_new(campaign, "note", json_string("the process that ran it was killed: "
-                                                              "`lathe tune --resume` goes on with it"));
+            json_object_set_new(campaign, "note", killed_note(q, id));
     }
     sqlite3_reset(st);
     return s;
@@ -182,10 +192,14 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
     sqlite3_reset(st);
     if (s || row)
         return s;
-    if (wanted == 0)
-        return err_set(e, LATHE_NOTHING, "%s: there is no campaign yet: run `lathe tune`", q->sql.path);
-    return err_set(e, LATHE_NOTHING, "%s: there is no campaign %lld: `lathe show` lists them", q->sql.path,
-                   (long long)wanted);
+    struct strbuf db = {0};
+    query_db_option(&db, q->sql.path);
+    s = wanted ? err_set(e, LATHE_NOTHING, "%s: there is no campaign %lld: `lathe show%.600s` lists them", q->sql.path,
+                         (long long)wanted, sb_str(&db))
+               : err_set(e, LATHE_NOTHING, "%s: there is no campaign yet: run `lathe tune%.600s`", q->sql.path,
+                         sb_str(&db));
+    sb_free(&db);
+    return s;
 }
 
 static status newest_body(struct query *q, const void *args, json_t **out, struct err *e)
@@ -195,8 +209,12 @@ static status newest_body(struct query *q, const void *args, json_t **out, struc
     status s = query_ask(q, QUESTION_campaign_measured, NULL, 0, &st, e);
     if (!s)
         s = query_step(q, st, &row, e);
+    struct strbuf db = {0};
+    query_db_option(&db, q->sql.path);
     if (!s && !row)
-        s = err_set(e, LATHE_NOTHING, "%s: nothing was measured here yet: run `lathe tune`", q->sql.path);
+        s = err_set(e, LATHE_NOTHING, "%s: nothing was measured here yet: run `lathe tune%.600s`", q->sql.path,
+                    sb_str(&db));
+    sb_free(&db);
     *out = s ? NULL : json_integer(sqlite3_column_int64(st, 0));
     sqlite3_reset(st);
     return s;

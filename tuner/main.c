@@ -4,9 +4,9 @@
  * The same binary is the coordinator and its workers: `lathe worker ...` (in no help) is what a campaign starts for
  * compiling and for running on a device. */
 #include "base/mem.h"
+#include "base/quote.h"
 #include "cli/cli.h"
 #include "console/output.h"
-#include "console/quote.h"
 #ifdef LATHE_MPI
 #include "mpi/ranks.h"
 #include "mpi/relay.h"

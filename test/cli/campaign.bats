@@ -143,7 +143,7 @@ sql() { sqlite3 lathe.db "$1"; }
     fails 1 "for --problem conv" lathe best --problem conv
     fails 1 "for --device cuda:0" lathe best --device cuda:0
     fails 1 "for --kernel nosuch" lathe best --kernel nosuch --json
-    fails 1 "for --campaign 99" lathe best --campaign 99
+    fails 1 "there is no campaign 99" lathe best --campaign 99
 }
 
 @test "show: the campaigns, and one with its trials in the order proposed" {
@@ -267,7 +267,7 @@ sql() { sqlite3 lathe.db "$1"; }
     fails 1 "its outcome is wrong: " lathe export --trial "$wrong" -o w.cu
     fails 1 "is a baseline" lathe export --trial "$baseline" -o w.cu
     fails 1 "there is no trial 12345" lathe export --trial 12345 -o w.cu
-    fails 1 "no verified configuration for --campaign 7" lathe export --campaign 7 -o w.cu
+    fails 1 "there is no campaign 7" lathe export --campaign 7 -o w.cu
     fails 2 "--trial already says which one" lathe export --trial "$wrong" --kernel plain
     [ ! -e w.cu ]
 }

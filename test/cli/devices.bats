@@ -110,6 +110,9 @@ load hold
     fails 2 "'host,' lacks a name before or after a comma" lathe tune $run --device host,
     fails 2 "lacks a name" lathe tune $run --device host,,host
     fails 2 "expected cuda:N, cuda:all, host or mpi:N" lathe tune $run --device host:all
+    fails 2 "no device 'gpu'" lathe tune $run --device gpu
+    [[ "$errors" == *"cuda:all"*"mpi:all"*"replay:FILE"* ]]
+    fails 2 "no device 'cda:all' (did you mean 'cuda:all'?)" lathe tune $run --device host,cda:all
     fails 2 "no device 'host:all': this machine's processor is host" lathe tune $run --device host:all
     fails 4 "cuda:all: there is no GPU here" lathe tune $run --device cuda:all
     fails 2 "verifying takes one device" lathe verify tiny --kernel plain --size M=5 --device host,host

@@ -258,3 +258,62 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     split lathe export --db c.db -o c.cu
     [[ "$errors" == "wrote c.cu: trial "*", kernel plain, "*" ms cold, "* ]]
 }
+
+# What a message suggests is about the same database: each `lathe COMMAND` in the output of a call with --db names it.
+suggests() {
+    local said command
+    said="$(lathe "$@" --db o.db 2>&1 </dev/null)" || true
+    command="$(grep -oE '(`|next: )lathe [^`]*' <<<"$said")" || { echo "nothing is suggested: $*: $said"; return 1; }
+    if grep -vE -e '--db o\.db( |$)' -e 'lathe (doctor|help)' <<<"$command"; then
+        echo "$*: $said"
+        return 1
+    fi
+}
+
+@test "a command that a message suggests names the database where it is not the default" {
+    "$LATHE_BIN" tune tiny $RUN --db o.db
+    suggests show 7
+    suggests report 7 --json
+    suggests tune --resume 7
+    suggests explain 4711
+    suggests export --trial 4711
+    suggests tune tiny $RUN --where "FLAW == 'wrong'"
+    [ "$(sqlite3 o.db "SELECT count(*) FROM campaign")" -eq 2 ]
+    sqlite3 o.db "UPDATE trial SET outcome = 'wrong', score_ms = NULL"
+    suggests explain
+    suggests export --trial 1
+    suggests best --pareto time,energy
+    sqlite3 o.db "DELETE FROM campaign"
+    suggests best
+    suggests show
+    suggests explain
+    rm o.db
+    suggests best
+    suggests import "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    suggests best
+    suggests explain
+    suggests export
+    suggests export --campaign 1
+    if lathe report 1 --db o.db --json >page.json 2>said; then
+        [[ "$(json page.json "j->>'campaigns[0].winner.why_not'")" == \
+            "o.db, trial 64: "*'`lathe export --campaign 1 --format t4 --db o.db`'* ]]
+    else
+        grep -q 'without the chart library' said
+    fi
+}
+
+@test "a campaign that is not there; what is there is listed with numbers" {
+    lathe tune tiny $RUN
+    lathe tune tiny $RUN
+    fails 1 "there is no campaign 77 in lathe.db" lathe best --campaign 77
+    [[ "$errors" == *"campaigns there: 2: tiny M=5 N=7 K=9 on "*"; 1: tiny M=5 N=7 K=9 on "* ]]
+    fails 1 "there is no campaign 77 in lathe.db" lathe export --campaign 77
+    fails 1 "no verified configuration for --kernel gone --campaign 2" lathe best --campaign 2 --kernel gone
+    [[ "$errors" == *"campaigns there: 2: tiny "* ]]
+}
+
+@test "explain where nothing was measured here says how to ask for what is there" {
+    lathe import "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    fails 1 "nothing in lathe.db was measured here" lathe explain
+    [[ "$errors" == *'`lathe explain TRIAL` takes a trial of that: `lathe show 1` lists them'* ]]
+}

@@ -324,8 +324,8 @@ END
     # the list of best has all, and says what an export takes
     split lathe best --db l.db
     [[ "$out" == *"faults"*"linear"* ]]
-    [[ "$errors" == *"times of different problems or sizes do not compare: \`lathe export\` takes the best of linear \
-M=64 N=256 K=256, as campaign 4 is, "* ]]
+    [[ "$errors" == *"times of different problems or sizes do not compare: \`lathe export --db l.db\` takes the best of \
+linear M=64 N=256 K=256, as campaign 4 is, "* ]]
     split lathe best --db l.db --problem faults
     [ -z "$errors" ]
 }
@@ -344,8 +344,8 @@ M=64 N=256 K=256, as campaign 4 is, "* ]]
 with a verified result; 1 other problem, size or device is there: choose with --problem, --size, --device or --campaign \
 (\`lathe best --db d.db\` lists them)"* ]]
     split lathe best --db d.db
-    [[ "$errors" == *"times of different problems, devices or sizes do not compare: \`lathe export\` takes the best of linear \
-M=2 N=4 K=8 on $here, as campaign 3 is, the newest with a verified result, unless --problem, --size, --device or --campaign \
+    [[ "$errors" == *"times of different problems, devices or sizes do not compare: \`lathe export --db d.db\` takes the \
+best of linear M=2 N=4 K=8 on $here, as campaign 3 is, the newest with a verified result, unless --problem, --size, --device or --campaign \
 says otherwise"* ]]
     split lathe export --db d.db --device "Other CPU" -o w.cu
     [[ "$errors" == "wrote w.cu: trial "*" of campaign 1, "* && "$errors" != *"the newest"* ]]

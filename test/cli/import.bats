@@ -40,7 +40,7 @@ rows() {
     lathe import small.csv
     split lathe best --campaign 1
     [[ "$out" == "small on unknown device (imported), campaign 1"* ]]
-    fails 1 "campaigns there: small on unknown device" lathe best --kernel other --campaign 1
+    fails 1 "campaigns there: 1: small on unknown device" lathe best --kernel other --campaign 1
 }
 
 @test "an imported campaign answers what others do" {
@@ -121,7 +121,7 @@ rows() {
         fails 1 "was measured here: what there is was imported or replayed, not verified" lathe best $asked
         [[ "$errors" == *"\`lathe best --campaign 1\` lists it"* ]]
     done
-    fails 1 "nothing was measured here yet" lathe explain
+    fails 1 "was measured here: what there is was imported or replayed" lathe explain
     split lathe best --campaign 1
     [[ "$out" == *"recorded, not verified here"* ]]
 }
@@ -355,4 +355,17 @@ rows() {
     [ "$(json imported "j -> 0 ->> 'campaign'")" = 1 ]
     [ "$(json imported "j -> 0 -> 'outcomes' ->> 'ok'")" = 3774 ]
     [ "$(json imported "round(j -> 0 ->> 'best_ms', 6)")" = 8.71424 ]
+}
+
+@test "the same file again is imported again, and said, in one call or in two" {
+    cp "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" a.json.gz
+    cp a.json.gz b.json.gz
+    split lathe import a.json.gz b.json.gz
+    [ "$status" -eq 0 ]
+    [ "$errors" = "b.json.gz: campaign 1 is of the same file: campaign 2 is that again" ]
+    split lathe import a.json.gz
+    [ "$errors" = "a.json.gz: campaign 1 is of the same file: campaign 3 is that again" ]
+    gunzip -c a.json.gz | sed 's/20000000/20000001/' >c.json
+    split lathe import c.json
+    [ -z "$errors" ]
 }

@@ -6,6 +6,7 @@
 #include "campaign/earlier.h"
 #include "campaign/internal.h"
 #include "campaign/resume_impl.h"
+#include "db/query.h"
 #include "device/dev.h"
 #include <math.h>
 #include <string.h>
@@ -222,7 +223,8 @@ static void close_all(struct campaign *c)
     mem_free(c->refusal);
 }
 
-static status nothing_found(const struct campaign *c, struct err *e)
+/* db: the option that a command needs. */
+static status nothing_found(const struct campaign *c, const char *db, struct err *e)
 {
     const struct campaign_progress *p = &c->progress;
     int refused = 0; /* by this final */
@@ -230,20 +232,20 @@ static status nothing_found(const struct campaign *c, struct err *e)
     if (c->refused_before && !c->nleaders)
         return err_set(e, LATHE_NOTHING,
                        "nothing won: all that may win was refused by an earlier final, on fresh inputs\n"
-                       "`lathe show %lld --db %s` lists the reasons", (long long)c->id, c->request->db);
+                       "`lathe show %lld%s` lists the reasons", (long long)c->id, db);
     if (refused && refused == c->nleaders)
         return err_set(e, LATHE_NOTHING,
                        "nothing won: the final verified the best%s again, on fresh inputs, and refused %s%s%.900s\n"
-                       "`lathe show %lld --db %s` lists the reasons",
+                       "`lathe show %lld%s` lists the reasons",
                        refused > 1 ? "" : " one", refused > 1 ? "all of them" : "it", c->refusal ? ": " : "",
-                       c->refusal ? c->refusal : "", (long long)c->id, c->request->db);
+                       c->refusal ? c->refusal : "", (long long)c->id, db);
     if (p->outcomes[OUTCOME_ok] && !c->nleaders)
         return err_set(e, LATHE_NOTHING,
                        "nothing can win: what is right is of kernels with `eligible = false`, and nothing else is\n"
-                       "`lathe show %lld --db %s` lists all trials", (long long)c->id, c->request->db);
+                       "`lathe show %lld%s` lists all trials", (long long)c->id, db);
     if (p->trials)
-        return err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld --db %s` lists the reasons",
-                       (long long)c->id, c->request->db);
+        return err_set(e, LATHE_NOTHING, "no configuration was valid: `lathe show %lld%s` lists the reasons",
+                       (long long)c->id, db);
     if (p->budget_seconds > 0 && clock_seconds() - c->started > p->budget_seconds)
         return err_set(e, LATHE_NOTHING,
                        "%g s were over before a first trial had ended: give --seconds more, or --trials",
@@ -293,7 +295,10 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
         status ended = store_campaign_end(c->store, c->id, state, s ? e->text : NULL, s ? &ignored : e);
         if (!s) s = ended;
     }
-    if (!s && nothing) s = nothing_found(c, e);
+    struct strbuf db = {0};
+    query_db_option(&db, c->request->db);
+    if (!s && nothing) s = nothing_found(c, sb_str(&db), e);
+    sb_free(&db);
     close_all(c);
     mem_free(c);
     return s;

@@ -56,13 +56,20 @@ static status add_all_gpus(struct campaign *c, struct err *e)
 static status check_word(const char *word, const char *list, struct err *e)
 {
     static const char expected[] = "expected cuda:N, cuda:all, host or mpi:N, or several of them with a comma between "
-                                   "(host,host: two workers)";
+                                   "(host,host: two workers), mpi:all, or replay:FILE, a recording; `lathe doctor` "
+                                   "lists what is here";
+    static const char *const words[] = {"host", "cuda:0", "cuda:1", "cuda:all", "mpi:1", "mpi:all", "replay:"};
     if (!*word)
         return err_set(e, LATHE_USAGE, "--device: '%.200s' lacks a name before or after a comma\n%s", list, expected);
     if (!strncmp(word, "host:", 5))
         return err_set(e, LATHE_USAGE,
                        "--device: no device '%.100s': this machine's processor is host, without a number\n%s", word,
                        expected);
+    if (strcmp(word, "host") && strncmp(word, "cuda:", 5) && strncmp(word, "mpi:", 4)) {
+        const char *near = nearest_word(word, words, sizeof words / sizeof *words);
+        return err_set(e, LATHE_USAGE, "--device: no device '%.100s'%s%s%s\n%s", word, near ? " (did you mean '" : "",
+                       near ? near : "", near ? "'?)" : "", expected);
+    }
     return LATHE_OK;
 }
 

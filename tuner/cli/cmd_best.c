@@ -108,17 +108,19 @@ static status warn_of_firsts(struct query *q, const struct query_filter *f, cons
 static status tell_export(struct query *q, const struct query_filter *f, struct err *e)
 {
     struct newest n;
-    struct strbuf text = {0};
+    struct strbuf text = {0}, db = {0};
     status s = f->campaign ? LATHE_OK : newest_find(q, f, &n, e);
     if (f->campaign || s != LATHE_OK)
         return s;
     if (n.others) {
         newest_text(&n, &text);
-        note_line("times of different problems%s or sizes do not compare: `lathe export` takes the best of %s, unless "
-                  "--problem, --size%s or --campaign says otherwise",
-                  n.devices ? ", devices" : "", sb_str(&text), n.devices ? ", --device" : "");
+        query_db_option(&db, query_path(q));
+        note_line("times of different problems%s or sizes do not compare: `lathe export%s` takes the best of %s, "
+                  "unless --problem, --size%s or --campaign says otherwise",
+                  n.devices ? ", devices" : "", sb_str(&db), sb_str(&text), n.devices ? ", --device" : "");
     }
     sb_free(&text);
+    sb_free(&db);
     newest_free(&n);
     return LATHE_OK;
 }
@@ -146,15 +148,18 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
         return s;
     f.top = (int)(args->top || front ? args->top : DEFAULT_TOP);
     json_t *best = NULL;
+    struct strbuf db = {0};
+    query_db_option(&db, args->selection.db);
     s = front ? query_front(q, &f, &best, e) : query_best(q, &f, &best, e);
     if (args->front && s == LATHE_OK && json_array_size(best) == 0 && any_blind(q, &f)) {
         s = err_set(e, LATHE_NOTHING, "no error is known of what there is: outputs do not tell products apart\n"
-                                      "`lathe best` lists them, `lathe show` says more");
+                                      "`lathe best%.300s` lists them, `lathe show%.300s` says more",
+                    sb_str(&db), sb_str(&db));
     } else if (s == LATHE_OK && (f.axes & 1u << QUERY_AXIS_energy || f.objective == QUERY_ENERGY) &&
                json_array_size(best) == 0) {
         s = err_set(e, LATHE_NOTHING, "no energy is known of what was %s in %.300s\n"
-                                      "`lathe tune --objective energy` measures it where the device tells it",
-                    f.measured ? "measured" : "asked for", args->selection.db);
+                                      "`lathe tune --objective energy%.600s` measures it where the device tells it",
+                    f.measured ? "measured" : "asked for", args->selection.db, sb_str(&db));
     } else if (s == LATHE_NOTHING || (s == LATHE_OK && json_array_size(best) == 0)) {
         s = front ? LATHE_OK : left_out_tell(q, &f, NULL, e);
         if (s == LATHE_OK)
@@ -168,15 +173,16 @@ static status best_run(const struct cli *cli, void *p, struct err *e)
     } else if (s == LATHE_OK) {
         struct strbuf b = {0};
         if (front)
-            report_front(&b, best);
+            report_front(&b, best, args->selection.db);
         else
-            report_best(&b, best, NULL, true);
+            report_best(&b, best, NULL, args->selection.db);
         s = out_report(&b, e);
         if (s == LATHE_OK && !front)
             s = tell_export(q, &f, e);
     }
     if (s == LATHE_OK && !front)
         s = warn_of_firsts(q, &f, best, e);
+    sb_free(&db);
     json_decref(best);
     query_close(q);
     return s;

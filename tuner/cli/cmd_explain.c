@@ -318,19 +318,40 @@ static status explain_trial(struct query *q, int64_t id, const struct explain_ar
     status s = query_provenance(q, id, &provenance, e);
     if (s == LATHE_NOTHING) {
         struct strbuf db = {0};
-        select_db_option(&db, args->db);
+        query_db_option(&db, args->db);
         err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe show N%.300s` lists a campaign's",
                 (long long)id, args->db, sb_str(&db));
         sb_free(&db);
         return LATHE_NOTHING;
     }
     if (s == LATHE_OK)
-        s = stored_open(provenance, NULL, &t, e);
+        s = stored_open(provenance, NULL, args->db, &t, e);
     if (s == LATHE_OK) {
         s = explain_stored(q, json_object_get(provenance, "trial"), &t, args, e);
         stored_free(&t);
     }
     json_decref(provenance);
+    return s;
+}
+
+/* LATHE_NOTHING: what was imported or replayed is explained only where it is named. */
+static status none_measured(struct query *q, const struct explain_args *args, struct err *e)
+{
+    json_t *campaigns = NULL;
+    status s = query_campaigns(q, &campaigns, e);
+    size_t n = json_array_size(campaigns);
+    struct strbuf db = {0};
+    query_db_option(&db, args->db);
+    if (s == LATHE_OK && n)
+        s = err_set(e, LATHE_NOTHING,
+                    "nothing in %.300s was measured here: what there is was imported or replayed\n"
+                    "`lathe explain TRIAL%.300s` takes a trial of that: `lathe show %lld%.300s` lists them, with their "
+                    "numbers",
+                    args->db, sb_str(&db), (long long)tree_int(json_array_get(campaigns, n - 1), "id"), sb_str(&db));
+    else if (s == LATHE_OK)
+        s = err_set(e, LATHE_NOTHING, "%.300s has no campaigns\nrun `lathe tune%.300s` first", args->db, sb_str(&db));
+    sb_free(&db);
+    json_decref(campaigns);
     return s;
 }
 
@@ -340,8 +361,10 @@ static status newest_campaign(struct query *q, const struct explain_args *args, 
     const struct selection sel = {.problem = args->problem, .db = args->db};
     struct query_filter f;
     struct newest n;
-    if (!args->problem)
-        return query_newest(q, campaign, e);
+    if (!args->problem) {
+        status found = query_newest(q, campaign, e);
+        return found == LATHE_NOTHING ? none_measured(q, args, e) : found;
+    }
     status s = selection_filter(&sel, &f, e);
     if (s == LATHE_OK)
         s = newest_find(q, &f, &n, e);
@@ -361,7 +384,7 @@ static status newest_best(struct query *q, const struct explain_args *args, int6
     if (s == LATHE_OK)
         s = query_best(q, &f, &best, e);
     struct strbuf db = {0};
-    select_db_option(&db, args->db);
+    query_db_option(&db, args->db);
     if (s == LATHE_OK && json_array_size(best) == 0)
         s = err_set(e, LATHE_NOTHING,
                     "campaign %lld of %.300s has no verified configuration\ngive a trial's number: `lathe show "

@@ -56,7 +56,7 @@ static status make_torch(struct query *q, const struct export_input *in, struct 
 static void warn_if_blind(const json_t *trial, const char *db)
 {
     struct strbuf option = {0};
-    select_db_option(&option, db);
+    query_db_option(&option, db);
     if (report_is_blind(trial))
         note_line("warning: how accurate trial %lld is is not known: its outputs do not tell products apart; "
                   "`lathe show %lld%s` says more",

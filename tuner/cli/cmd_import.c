@@ -51,11 +51,14 @@ static json_t *describe(const struct recording *r, int64_t id)
 static status read_file(const char *file, struct recording **out, struct err *e)
 {
     status s = recording_open(file, NULL, out, e);
+    struct strbuf db = {0};
+    query_db_option(&db, file);
     if (s == LATHE_OK && !strcmp((*out)->format, "lathe database"))
         s = err_set(e, LATHE_USAGE,
                     "%.300s is a database of lathe's, whose campaigns need no import: give it as --db FILE\n"
-                    "`lathe export --campaign N --format t4` writes one as a file",
-                    file);
+                    "`lathe export --campaign N --format t4%.600s` writes one as a file",
+                    file, sb_str(&db));
+    sb_free(&db);
     return s == LATHE_OK ? import_check(*out, e) : s;
 }
 
@@ -103,6 +106,32 @@ static status import_all(const struct cli *cli, const struct import_args *args, 
     return import_end(import, s, e);
 }
 
+/* The same file again makes a campaign again: the user may want it, or have forgotten the first. */
+static void tell_again(const json_t *done, const char *db)
+{
+    struct query *q;
+    struct err ignored = {0};
+    struct strbuf sql = {0};
+    json_t *answer = NULL, *row, *c;
+    size_t i;
+    sb_add(&sql, "SELECT a.id, min(b.id), a.request ->> '$.imported.file' FROM campaign AS a JOIN campaign AS b ON "
+                 "b.id < a.id AND b.request ->> '$.imported.hash' = a.request ->> '$.imported.hash' WHERE a.id IN (");
+    json_array_foreach((json_t *)done, i, c)
+        sb_addf(&sql, "%s%lld", i ? ", " : "", (long long)tree_int(c, "campaign"));
+    sb_add(&sql, ") GROUP BY a.id ORDER BY a.id");
+    if (query_open(db, &q, &ignored) == LATHE_OK) {
+        if (query_sql(q, sb_str(&sql), &answer, &ignored) == LATHE_OK)
+            json_array_foreach(json_object_get(answer, "rows"), i, row)
+                note_line("%s: campaign %lld is of the same file: campaign %lld is that again",
+                          json_string_value(json_array_get(row, 2)),
+                          (long long)json_integer_value(json_array_get(row, 1)),
+                          (long long)json_integer_value(json_array_get(row, 0)));
+        query_close(q);
+    }
+    json_decref(answer);
+    sb_free(&sql);
+}
+
 static void print_one(struct strbuf *b, const json_t *c)
 {
     const char *name, *comma = "", *device = tree_text(c, "device"), *kernel = tree_text(c, "kernel");
@@ -130,7 +159,7 @@ static status print_all(const json_t *done, const struct import_args *args, stru
         return report_csv_out(done, e);
     json_array_foreach(done, i, c) print_one(&b, c);
     sb_addf(&b, "next: lathe show %lld", (long long)tree_int(c, "campaign"));
-    select_db_option(&b, args->db);
+    query_db_option(&b, args->db);
     sb_add(&b, "\n");
     return out_report(&b, e);
 }
@@ -156,6 +185,8 @@ static status import_run(const struct cli *cli, void *p, struct err *e)
         s = import_all(cli, args, only, done, &notes, e);
     if (s == LATHE_OK && notes.len)
         note_line("%s", sb_str(&notes));
+    if (s == LATHE_OK)
+        tell_again(done, args->db);
     if (s == LATHE_OK)
         s = print_all(done, args, e);
     recording_free(only);

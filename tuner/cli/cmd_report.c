@@ -27,11 +27,6 @@ static const struct option_row report_options[] = {
     {0},
 };
 
-static status code_of(const json_t *provenance, struct strbuf *out, struct err *e)
-{
-    return export_code(provenance, "the database", out, e);
-}
-
 /* The numbers given, each once; 0, the newest, if there are none. mem_free it. */
 static status parse_campaigns(const struct text_list *given, int64_t **ids, int *n, struct err *e)
 {
@@ -74,7 +69,7 @@ static status write_page(const struct report_args *args, const json_t *document,
 static status report_run(const struct cli *cli, void *p, struct err *e)
 {
     const struct report_args *args = p;
-    struct document_request r = {.tool_version = cli->version, .source = code_of};
+    struct document_request r = {.tool_version = cli->version, .source = export_code};
     json_t *document = NULL;
     struct query *q = NULL;
     int64_t *ids = NULL;

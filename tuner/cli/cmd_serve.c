@@ -38,11 +38,6 @@ struct site {
     const struct serve_args *args;
 };
 
-static status code_of(const json_t *provenance, struct strbuf *out, struct err *e)
-{
-    return export_code(provenance, "the database", out, e);
-}
-
 /* "/campaign/3" or "/campaign/3.json"; "/" is the newest campaign, 0. */
 static bool parse_path(const char *path, int64_t *campaign, bool *data)
 {
@@ -87,7 +82,7 @@ static status fill(struct site *site, struct query *q, const json_t *list, const
 {
     int64_t id = tree_int(entry, "id");
     struct document_request r = {
-        .campaigns = &id, .ncampaigns = 1, .tool_version = site->cli->version, .source = code_of};
+        .campaigns = &id, .ncampaigns = 1, .tool_version = site->cli->version, .source = export_code};
     json_t *document = NULL;
     status s = document_make(q, &r, &document, e);
     if (s != LATHE_OK)

@@ -35,7 +35,7 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
     report_history(b, json_object_get(c, "falls"), tree_int(c, "trials"), columns && spark_utf8());
     if (json_array_size(best) + json_array_size(json_object_get(c, "baselines")) > 0) {
         sb_add(b, "\n");
-        report_best(b, best, json_object_get(c, "baselines"), false);
+        report_best(b, best, json_object_get(c, "baselines"), NULL);
     }
     report_devices(b, c, best);
     struct strbuf pace = {0};
@@ -70,7 +70,7 @@ static status show_one(struct query *q, int64_t id, const struct show_args *args
     status s = whole ? query_campaign(q, id, &campaign, e) : query_campaign_last(q, id, shown, &campaign, e);
     if (s == LATHE_NOTHING) {
         struct strbuf db = {0};
-        select_db_option(&db, args->db);
+        query_db_option(&db, args->db);
         err_set(e, LATHE_NOTHING, "there is no campaign %lld in %.300s\n`lathe show%.300s` lists those that there are",
                 (long long)id, args->db, sb_str(&db));
         sb_free(&db);
@@ -100,8 +100,11 @@ static status show_all(struct query *q, const struct show_args *args, struct err
 {
     json_t *campaigns = NULL;
     status s = query_campaigns(q, &campaigns, e);
+    struct strbuf db = {0};
+    query_db_option(&db, args->db);
     if (s == LATHE_OK && json_array_size(campaigns) == 0)
-        s = err_set(e, LATHE_NOTHING, "%.300s has no campaigns\nrun `lathe tune` first", args->db);
+        s = err_set(e, LATHE_NOTHING, "%.300s has no campaigns\nrun `lathe tune%.600s` first", args->db, sb_str(&db));
+    sb_free(&db);
     if (s == LATHE_OK && args->json) {
         s = out_json(campaigns, e);
     } else if (s == LATHE_OK && args->csv) {

@@ -26,7 +26,7 @@ static status add_winner(struct query *q, const struct document_request *r, json
     if (!s)
         s = query_provenance(q, winner_of(best), &provenance, e);
     if (!s) {
-        bool made = r->source && r->source(provenance, &text, &why) == LATHE_OK;
+        bool made = r->source && r->source(provenance, query_path(q), &text, &why) == LATHE_OK;
         json_object_set_new(campaign, "winner",
                             json_pack("{s:I, s:O, s:s?, s:s}", "trial", (json_int_t)winner_of(best), "kernel",
                                       json_object_get(json_array_get(best, 0), "kernel"), "text",

@@ -9,9 +9,9 @@ struct document_request {
     const int64_t *campaigns;           /* ids, 0 for the newest */
     int ncampaigns;
     const char *tool_version;
-    /* The code of a trial whose query_provenance is given, for `source`: what `lathe export` would write. On failure
-     * its message is shown in the code's place. NULL: none is shown. */
-    status (*source)(const json_t *provenance, struct strbuf *out, struct err *e);
+    /* The code of a trial whose query_provenance is given, for `source`: what `lathe export` would write; db: the
+     * database. On failure its message is shown in the code's place. NULL: none is shown. */
+    status (*source)(const json_t *provenance, const char *db, struct strbuf *out, struct err *e);
 };
 
 /* New reference. LATHE_NOTHING: there is no such campaign. */

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "console/options.h"
 #include "console/parse.h"
-#include "console/quote.h"
+#include "base/quote.h"
 
 #include <string.h>
 

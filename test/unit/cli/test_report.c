@@ -33,7 +33,7 @@ static void best_table(void **state)
 {
     json_t *best = read(two);
     struct strbuf b = {0};
-    report_best(&b, best, NULL, true);
+    report_best(&b, best, NULL, "lathe.db");
     assert_string_equal(b.s,
         "linear M=128 N=64 on NVIDIA H200, campaign 3\n"
         "\n"
@@ -52,7 +52,7 @@ static void front_table(void **state)
     json_object_set_new(json_object_get(json_array_get(front, 0), "configuration"), "FORMAT", json_string("bf16x1"));
     json_object_set_new(json_array_get(front, 0), "outcome", json_string("inaccurate"));
     json_object_set_new(json_array_get(front, 1), "outcome", json_string("ok"));
-    report_front(&b, front);
+    report_front(&b, front, "lathe.db");
     assert_string_equal(b.s,
         "linear M=128 N=64 on NVIDIA H200, campaign 3\n"
         "\n"
@@ -62,7 +62,7 @@ static void front_table(void **state)
         "   2      7  epilogue   15.500         -    9.100        -          ok\n");
     sb_free(&b);
     json_object_del(json_object_get(json_array_get(front, 0), "configuration"), "FORMAT");
-    report_front(&b, front);
+    report_front(&b, front, "lathe.db");
     assert_null(strstr(b.s, "format"));
     sb_free(&b);
     json_decref(front);
@@ -77,7 +77,7 @@ static void low_rates(void **state)
     json_object_set_new(json_array_get(best, 0), "gbps", json_real(19.68));
     json_object_set_new(json_array_get(best, 1), "tflops", json_real(0.00456));
     json_object_set_new(json_array_get(best, 1), "gbps", json_real(7.296));
-    report_best(&b, best, NULL, false);
+    report_best(&b, best, NULL, NULL);
     assert_string_equal(
         b.s,
         "rank  trial  kernel    time ms  speed-up  GFLOP/s    GB/s    error  configuration\n"
@@ -86,7 +86,7 @@ static void low_rates(void **state)
     sb_free(&b);
     json_object_set_new(json_array_get(best, 0), "gbps", json_real(3));      /* more FLOPs a byte */
     json_object_set_new(json_array_get(best, 1), "gbps", json_real(1));
-    report_best(&b, best, NULL, false);
+    report_best(&b, best, NULL, NULL);
     assert_null(strstr(b.s, "GB/s"));
     sb_free(&b);
     json_decref(best);
@@ -137,7 +137,7 @@ static void mixed_table(void **state)
     json_object_set_new(json_array_get(baselines, 0), "outcome", json_string("wrong"));
     json_array_remove(baselines, 1);
     struct strbuf b = {0};
-    report_best(&b, best, baselines, false);
+    report_best(&b, best, baselines, NULL);
     assert_string_equal(b.s,
         "rank  trial  size        device       kernel    time ms  speed-up  TFLOP/s    error  configuration\n"
         "   1     12  M=128 N=64  NVIDIA H200  simt        4.913     1.08x   54.321  3.3e-06  "
@@ -155,7 +155,7 @@ static void small_times(void **state)
     json_t *best = read("[{\"id\": 1, \"kernel\": \"k\", \"time_ms\": 0.0123456, \"error\": 0, \"configuration\": {}},"
                         " {\"id\": 2, \"kernel\": \"k\", \"time_ms\": 1.5, \"error\": 0, \"configuration\": {}}]");
     struct strbuf b = {0};
-    report_best(&b, best, NULL, false);
+    report_best(&b, best, NULL, NULL);
     assert_non_null(strstr(b.s, " 0.01235 "));
     assert_non_null(strstr(b.s, " 1.50000 "));
     sb_free(&b);

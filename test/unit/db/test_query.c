@@ -265,7 +265,7 @@ static void test_no_campaign_yet(void **state)
     assert_ok(store_open(path, 1, &s, e));
     store_close(s);
     struct query *q = open_query(path);
-    assert_fails(LATHE_NOTHING, "run `lathe tune`", query_campaign(q, 0, &j, e));
+    assert_fails(LATHE_NOTHING, "run `lathe tune --db ", query_campaign(q, 0, &j, e));
     assert_ok(query_campaigns(q, &j, e));
     assert_json(j, "[]");
     json_decref(j);

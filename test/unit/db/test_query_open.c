@@ -7,10 +7,10 @@
 static void test_files_that_are_refused(void **state)
 {
     struct query *q = NULL;
-    assert_fails(LATHE_STORE, "run `lathe tune` first", query_open(in_folder("absent.db"), &q, e));
+    assert_fails(LATHE_STORE, "` first, or give --db its file", query_open(in_folder("absent.db"), &q, e));
     assert_fails(LATHE_STORE, "absent.db", query_open(in_folder("absent.db"), &q, e));
     assert_int_equal(access(in_folder("absent.db"), F_OK), -1); /* and is not made */
-    assert_fails(LATHE_STORE, "run `lathe tune` first", query_open(in_folder("no/such.db"), &q, e));
+    assert_fails(LATHE_STORE, "` first, or give --db its file", query_open(in_folder("no/such.db"), &q, e));
     assert_fails(LATHE_STORE, "no database file is named", query_open("", &q, e));
     assert_fails(LATHE_STORE, "no database file is named", query_open(NULL, &q, e));
     assert_fails(LATHE_STORE, "is a directory", query_open(folder, &q, e));

@@ -2,12 +2,14 @@
 #include "campaign/replay/import_campaign.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "db/store.h"
 #include "replay/replay.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct import {
     struct store *store;
@@ -49,10 +51,24 @@ static void make_target(const struct recording *r, struct target *t)
     snprintf(t->toolchain, sizeof t->toolchain, "%s", r->format);
 }
 
+/* Of the file as it is, so that it is known again; NULL in JSON: it can't be read twice. */
+static json_t *hash_of(const char *path)
+{
+    struct stat st;
+    struct err ignored = {0};
+    char *data = NULL, hex[HASH_HEX];
+    size_t len;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || file_read(path, &data, &len, &ignored))
+        return json_null();
+    hash_hex(data, len, hex);
+    mem_free(data);
+    return json_string(hex);
+}
+
 static char *request_of(const struct recording *r)
 {
-    json_t *j = json_pack("{s:{s:s, s:s, s:s, s:s}}", "imported", "file", r->path, "format", r->format, "kernel",
-                          r->kernel, "device", r->device);
+    json_t *j = json_pack("{s:{s:s, s:o, s:s, s:s, s:s}}", "imported", "file", r->path, "hash", hash_of(r->path),
+                          "format", r->format, "kernel", r->kernel, "device", r->device);
     char *dumped = j ? json_dumps(j, JSON_COMPACT) : NULL, *text = mem_strdup(dumped ? dumped : "{\"imported\":{}}");
     free(dumped);
     json_decref(j);

@@ -34,7 +34,7 @@ static const char *other_kind(const char *path)
         {".cu", source},
         {".cuh", source},
         {".db", "a database, and no specification\n"
-                "`lathe show --db FILE` lists its campaigns, `lathe tune --resume` goes on with one"},
+                "`lathe show --db FILE` lists its campaigns, `lathe tune --resume N --db FILE` goes on with one"},
         {".gz", "compressed, and no specification\na recording is given as --device replay:FILE"},
     };
     const char *dot = strrchr(path, '.');

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "cli/args/parse_inputs.h"
 #include "cli/output/report.h"
-#include "console/quote.h"
+#include "base/quote.h"
 #include <string.h>
 #include <strings.h>
 
@@ -36,14 +36,16 @@ static void add_option(struct strbuf *b, const char *name, const char *value)
     quote_word(b, value);
 }
 
-/* Problem, size and device of every campaign, each combination once, newest first. */
-static void list_existing(struct strbuf *b, const json_t *campaigns)
+/* Problem, size and device of every campaign, each combination once, newest first; numbered: each with its number. */
+static void list_existing(struct strbuf *b, const json_t *campaigns, bool numbered, const char *db)
 {
     enum { SHOWN = 6 };
     int shown = 0;
     for (size_t i = json_array_size(campaigns); i-- > 0;) {
         const json_t *c = json_array_get(campaigns, i);
         struct strbuf line = {0};
+        if (numbered)
+            sb_addf(&line, "%lld: ", (long long)tree_int(c, "id"));
         sb_addf(&line, "%s%s", tree_text(c, "problem"), json_object_size(json_object_get(c, "size")) ? " " : "");
         report_size(&line, json_object_get(c, "size"));
         sb_addf(&line, " on %s", tree_text(c, "device"));
@@ -51,7 +53,7 @@ static void list_existing(struct strbuf *b, const json_t *campaigns)
             if (shown < SHOWN)
                 sb_addf(b, "%s%s", shown ? "; " : "", sb_str(&line));
             else if (shown == SHOWN)
-                sb_add(b, "; and more (`lathe show` lists all)");
+                sb_addf(b, "; and more (`lathe show%s` lists all)", db);
             shown++;
         }
         sb_free(&line);
@@ -115,7 +117,7 @@ static status only_recorded(const struct selection *s, struct query *q, const ch
     if (st == LATHE_OK && asked)
         st = query_best(q, &f, &best, e);
     struct strbuf db = {0};
-    select_db_option(&db, s->db);
+    query_db_option(&db, s->db);
     if (st == LATHE_OK && json_array_size(best))
         st = err_set(e, LATHE_NOTHING,
                      "nothing%s%.500s in %.300s was measured here: what there is was imported or "
@@ -127,9 +129,38 @@ static status only_recorded(const struct selection *s, struct query *q, const ch
     return st;
 }
 
+static bool has_campaign(const json_t *campaigns, int64_t id)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach((json_t *)campaigns, i, c)
+        if (tree_int(c, "id") == id)
+            return true;
+    return false;
+}
+
+/* wanted: the options, existing: the campaigns, db: the option that a command needs. */
+static status nothing(const struct selection *s, const json_t *campaigns, const char *wanted, const char *near,
+                      const char *existing, const char *db, struct err *e)
+{
+    struct strbuf there = {0};
+    if (*existing)
+        sb_addf(&there, "campaigns there: %.1000s", existing);
+    else
+        sb_addf(&there, "it has no campaigns: run `lathe tune%.600s` first", db);
+    status st = s->campaign && !has_campaign(campaigns, s->campaign)
+                    ? err_set(e, LATHE_NOTHING, "there is no campaign %lld in %.300s\n%s", (long long)s->campaign,
+                              s->db, sb_str(&there))
+                    : err_set(e, LATHE_NOTHING, "no verified configuration%s%.500s in %.300s%.200s\n%s",
+                              *wanted ? " for" : "", wanted, s->db, near, sb_str(&there));
+    sb_free(&there);
+    return st;
+}
+
 status selection_nothing(const struct selection *s, struct query *q, struct err *e)
 {
-    struct strbuf wanted = {0}, existing = {0}, near = {0};
+    struct strbuf wanted = {0}, existing = {0}, near = {0}, db = {0};
+    query_db_option(&db, s->db);
     add_option(&wanted, "problem", s->problem);
     for (int i = 0; i < s->sizes.count; i++)
         add_option(&wanted, "size", s->sizes.items[i]);
@@ -145,26 +176,16 @@ status selection_nothing(const struct selection *s, struct query *q, struct err 
     if (st == LATHE_OK)
         st = query_campaigns(q, &campaigns, e);
     if (st == LATHE_OK) {
-        list_existing(&existing, campaigns);
+        list_existing(&existing, campaigns, s->campaign != 0, sb_str(&db));
         suggest(&near, s, q, campaigns);
-        st = err_set(e, LATHE_NOTHING, "no verified configuration%s%.500s in %.300s%.200s\n%s%.1000s",
-                     wanted.len ? " for" : "", sb_str(&wanted), s->db, sb_str(&near),
-                     existing.len ? "campaigns there: " : "it has no campaigns: run `lathe tune` first",
-                     sb_str(&existing));
+        st = nothing(s, campaigns, sb_str(&wanted), sb_str(&near), sb_str(&existing), sb_str(&db), e);
     }
     json_decref(campaigns);
     sb_free(&wanted);
     sb_free(&existing);
     sb_free(&near);
+    sb_free(&db);
     return st;
 }
 
 bool select_stores(const char *db) { return strcmp(db, "none") != 0; }
-
-void select_db_option(struct strbuf *b, const char *db)
-{
-    if (!strcmp(db, DEFAULT_DB))
-        return;
-    sb_add(b, " --db ");
-    quote_word(b, db);
-}

@@ -5,8 +5,6 @@
 #include "console/options.h"
 #include "db/query.h"
 
-#define DEFAULT_DB "lathe.db"
-
 struct selection {
     const char *problem, *device, *kernel, *db;
     struct text_list sizes, tolerances;
@@ -46,7 +44,5 @@ status selection_nothing(const struct selection *s, struct query *q, struct err 
 
 /* False: --db none, where nothing is to be stored. */
 bool select_stores(const char *db);
-/* " --db x.db" where a suggested command needs it. */
-void select_db_option(struct strbuf *b, const char *db);
 
 #endif

@@ -1,6 +1,7 @@
 /* stored.c: see stored.h. */
 #include "cli/args/stored.h"
 #include "base/mem.h"
+#include "db/query.h"
 #include "cli/output/report.h"
 #include <string.h>
 
@@ -17,15 +18,24 @@ static status set_dims(struct problem *p, const json_t *size, struct err *e)
     return LATHE_OK;
 }
 
-status stored_open(const json_t *provenance, const char *what, struct stored *out, struct err *e)
+static status imported(const json_t *trial, const char *what, const char *db, struct err *e)
+{
+    struct strbuf option = {0};
+    query_db_option(&option, db);
+    err_set(e, LATHE_USAGE,
+            "it was imported from another tuner, so its kernel's source is not known, and %s needs it\n"
+            "`lathe export --campaign %lld --format t4%.600s`, kernel-tuner or csv writes its campaign",
+            what, (long long)tree_int(trial, "campaign"), sb_str(&option));
+    sb_free(&option);
+    return LATHE_USAGE;
+}
+
+status stored_open(const json_t *provenance, const char *what, const char *db, struct stored *out, struct err *e)
 {
     const json_t *trial = json_object_get(provenance, "trial");
     memset(out, 0, sizeof *out);
     if (what && !strcmp(tree_text(trial, "device_kind"), "imported"))
-        return err_set(e, LATHE_USAGE,
-                       "it was imported from another tuner, so its kernel's source is not known, and %s needs it\n"
-                       "`lathe export --campaign %lld --format t4`, kernel-tuner or csv writes its campaign",
-                       what, (long long)tree_int(trial, "campaign"));
+        return imported(trial, what, db, e);
     status s =
         problem_from_json(json_object_get(provenance, "spec"), tree_text(trial, "problem"), NULL, &out->problem, e);
     if (s == LATHE_OK && what)

@@ -13,8 +13,8 @@ struct stored {
 };
 
 /* Of a trial's provenance (db/query.h). what: what it is wanted for, "an export", which needs its kernel's
- * source; NULL: nothing that does. On failure nothing is left to free. */
-status stored_open(const json_t *provenance, const char *what, struct stored *out, struct err *e);
+ * source; NULL: nothing that does. db: the database, for messages. On failure nothing is left to free. */
+status stored_open(const json_t *provenance, const char *what, const char *db, struct stored *out, struct err *e);
 void stored_free(struct stored *s);
 
 #endif

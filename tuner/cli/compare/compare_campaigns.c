@@ -65,7 +65,7 @@ static status read_one(struct query *q, const char *text, const char *db, json_t
     s = query_campaign_summary(q, id, &campaign, e);
     if (s == LATHE_NOTHING) {
         struct strbuf option = {0};
-        select_db_option(&option, db);
+        query_db_option(&option, db);
         err_set(e, s, "there is no campaign %lld in %.300s\n`lathe show%.300s` lists those that there are",
                 (long long)id, db, sb_str(&option));
         sb_free(&option);

@@ -109,10 +109,13 @@ static status find_trials(struct export_set *set, struct query *q, const struct 
             s = add_best(set, q, best, sel, name, e);
         json_decref(best);
     }
+    struct strbuf db = {0};
+    query_db_option(&db, sel->db);
     if (s == LATHE_OK && set->n == 0)
         s = err_set(e, LATHE_NOTHING,
                     "every kernel selected calls cuBLAS, so none can be exported as C for the driver\n"
-                    "`lathe export` without --format writes CUDA source");
+                    "`lathe export%.600s` without --format writes CUDA source", sb_str(&db));
+    sb_free(&db);
     return s;
 }
 

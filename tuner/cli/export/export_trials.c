@@ -32,6 +32,8 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
     f.device = tree_text(trial, "device");
     status s = query_conditions(q, &f, &conditions, e);
     json_t *operators = json_object();
+    struct strbuf db = {0};
+    query_db_option(&db, query_path(q));
     for (size_t i = 0; i < json_array_size(conditions); i++) {
         const json_t *c = json_array_get(conditions, i);
         char operator[24];
@@ -43,8 +45,9 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
     if (s == LATHE_OK && json_object_size(operators) > 1)
         s = err_set(e, LATHE_USAGE,
                     "there are results of %zu different problems called %s: their specifications differ in tensors, "
-                    "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe best` tells them apart)",
-                    json_object_size(operators), f.problem);
+                    "scalars, reference or epilogue\nchoose with --campaign or --trial (`lathe best%.600s` tells them "
+                    "apart)",
+                    json_object_size(operators), f.problem, sb_str(&db));
     else if (s == LATHE_OK && json_array_size(conditions) > 1)
         s = err_set(
             e, LATHE_USAGE,
@@ -55,6 +58,7 @@ status export_check_conditions(struct query *q, const json_t *trial, const struc
     json_decref(conditions);
     json_decref(operators);
     sb_free(&list);
+    sb_free(&db);
     return s;
 }
 
@@ -85,7 +89,7 @@ static void place_note(const struct newest *n, const char *db, char **note)
         else
             sb_addf(&b, "; %d other problem%s or size%s %s there: choose with --problem, --size or --campaign (`lathe "
                     "best", n->others, s, s, are);
-        select_db_option(&b, db);
+        query_db_option(&b, db);
         sb_add(&b, "` lists them)");
     }
     *note = sb_take(&b);
@@ -148,42 +152,42 @@ void export_warn_no_final(const json_t *trial)
         note_line("warning: trial %lld %s", (long long)tree_int(trial, "id"), why);
 }
 
-/* Only what was verified, and may win, is handed out. */
-static status check_exportable(const json_t *trial, struct err *e)
+/* Only what was verified, and may win, is handed out. db: the option that a command needs. */
+static status check_exportable(const json_t *trial, const char *db, struct err *e)
 {
     long long id = (long long)tree_int(trial, "id");
     const char *outcome = tree_text(trial, "outcome"), *reason = tree_text(trial, "reason");
     if (!strcmp(tree_text(trial, "role"), "baseline"))
         return err_set(e, LATHE_NOTHING,
                        "trial %lld is a baseline (%s): there is nothing of it to export\n"
-                       "`lathe best` lists what there is",
-                       id, tree_text(trial, "kernel"));
+                       "`lathe best%.600s` lists what there is",
+                       id, tree_text(trial, "kernel"), db);
     if (!strcmp(outcome, "inaccurate"))
         return err_set(e, LATHE_NOTHING,
                        "trial %lld is not exported: its outcome is inaccurate: %.600s\n"
-                       "`lathe tune --tolerance` allows more",
-                       id, reason);
+                       "`lathe tune --tolerance%.600s` allows more",
+                       id, reason, db);
     if (strcmp(outcome, "ok") != 0)
         return err_set(e, LATHE_NOTHING,
                        "trial %lld is not verified, so it is not exported: its outcome is %s%s%.600s\n"
-                       "`lathe best` lists what there is",
-                       id, *outcome ? outcome : "not known yet", *reason ? ": " : "", reason);
+                       "`lathe best%.600s` lists what there is",
+                       id, *outcome ? outcome : "not known yet", *reason ? ": " : "", reason, db);
     if (!tree_true(trial, "eligible") && *reason)
         return err_set(e, LATHE_NOTHING,
-                       "trial %lld may not win, so it is not exported: %.600s\n`lathe best` lists what there is", id,
-                       reason);
+                       "trial %lld may not win, so it is not exported: %.600s\n`lathe best%.600s` lists what there is",
+                       id, reason, db);
     if (!tree_true(trial, "eligible"))
         return err_set(e, LATHE_NOTHING,
                        "trial %lld is of kernel %s, which its specification shows but does not let win\n"
-                       "`lathe best` lists what there is",
-                       id, tree_text(trial, "kernel"));
+                       "`lathe best%.600s` lists what there is",
+                       id, tree_text(trial, "kernel"), db);
     return LATHE_OK;
 }
 
 status export_trial_read(json_t *provenance, const char *db, const char *name, struct export_trial *t, struct err *e)
 {
     *t = (struct export_trial){.provenance = json_incref(provenance), .trial = json_object_get(provenance, "trial")};
-    status s = stored_open(provenance, "an export", &t->stored, e);
+    status s = stored_open(provenance, "an export", db, &t->stored, e);
     if (s == LATHE_OK) {
         const struct stored *from = &t->stored;
         t->in = (struct export_input){from->problem, from->kernel, from->choice, &from->target, provenance, name};
@@ -199,16 +203,14 @@ status export_trial_open(struct query *q, int64_t id, const char *db, const char
 {
     json_t *provenance = NULL;
     status s = query_provenance(q, id, &provenance, e);
-    if (s == LATHE_NOTHING) {
-        struct strbuf option = {0};
-        select_db_option(&option, db);
+    struct strbuf option = {0};
+    query_db_option(&option, db);
+    if (s == LATHE_NOTHING)
         err_set(e, LATHE_NOTHING, "there is no trial %lld in %.300s\n`lathe best%.300s` lists trials", (long long)id,
                 db, sb_str(&option));
-        sb_free(&option);
-        return LATHE_NOTHING;
-    }
     if (s == LATHE_OK)
-        s = check_exportable(json_object_get(provenance, "trial"), e);
+        s = check_exportable(json_object_get(provenance, "trial"), sb_str(&option), e);
+    sb_free(&option);
     if (s == LATHE_OK)
         s = export_trial_read(provenance, db, name, t, e);
     json_decref(provenance);

@@ -25,9 +25,9 @@ bool report_is_recorded(const json_t *trial);
 bool report_is_blind(const json_t *trial);
 
 /* best: array of trials, best first; baselines: array of trials or NULL, shown in the same columns below. Columns for
- * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them; `common` says above
- * the table what they share, and below it whether any is blind. */
-void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common);
+ * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them. db, the database:
+ * also above the table what they share, and below it whether any is blind; NULL: neither. */
+void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, const char *db);
 
 /* report_devices.c: nothing for a campaign on one device; else how many trials each had, and what its final measured of
  * those of `best` that were in it, and of the baselines. */
@@ -35,7 +35,7 @@ void report_devices(struct strbuf *b, const json_t *campaign, const json_t *best
 
 /* query_front's trials: the same columns, their parameter FORMAT (of a product's numbers) where there is one, and the
  * outcome. */
-void report_front(struct strbuf *b, const json_t *front);
+void report_front(struct strbuf *b, const json_t *front, const char *db);
 
 /* One campaign in three lines: what it was, what is right in it, and how it went; a fourth with its note, if any. */
 void report_campaign(struct strbuf *b, const json_t *campaign);

@@ -1,5 +1,6 @@
 /* report_best.c: see report.h: trials and baselines side by side, in columns, what all share said once. */
 #include "cli/output/report.h"
+#include "db/query.h"
 #include "cli/output/report_cells.h"
 #include "console/output.h"
 #include "console/table.h"
@@ -149,24 +150,26 @@ bool report_is_blind(const json_t *trial)
            inputs_plain((enum inputs)inputs_parse(tree_text(trial, "inputs"))) && isnan(tree_number(trial, "error"));
 }
 
-static void blind_line(struct strbuf *b, const json_t *best)
+static void blind_line(struct strbuf *b, const char *db, const json_t *best)
 {
     for (size_t i = 0; i < json_array_size(best); i++) {
         const json_t *trial = json_array_get(best, i);
         if (!report_is_blind(trial))
             continue;
-        sb_addf(b, "\nwarning: no error where outputs do not tell products apart; `lathe show %lld` says more\n",
+        sb_addf(b, "\nwarning: no error where outputs do not tell products apart; `lathe show %lld",
                 (long long)tree_int(trial, "campaign"));
+        query_db_option(b, db);
+        sb_add(b, "` says more\n");
         return;
     }
 }
 
-static void print_trials(struct strbuf *b, const json_t *best, const json_t *baselines, bool common, bool front)
+static void print_trials(struct strbuf *b, const json_t *best, const json_t *baselines, const char *db, bool front)
 {
     struct trial_layout l = layout_of(best, baselines);
     l.front = front;
     const json_t *first = json_array_size(best) ? json_array_get(best, 0) : json_array_get(baselines, 0);
-    if (common && first)
+    if (db && first)
         common_line(b, first, &l);
     struct table *t = table_new();
     table_column(t, "rank", TABLE_RIGHT, 0);
@@ -224,16 +227,16 @@ static void print_trials(struct strbuf *b, const json_t *best, const json_t *bas
             b,
             "\nwarning: one name stands for several problems: where 'operator' differs, tensors, scalars, reference or "
             "epilogue do, and times do not compare; --campaign lists one\n");
-    if (common)
-        blind_line(b, best);
+    if (db)
+        blind_line(b, db, best);
 }
 
-void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, bool common)
+void report_best(struct strbuf *b, const json_t *best, const json_t *baselines, const char *db)
 {
-    print_trials(b, best, baselines, common, false);
+    print_trials(b, best, baselines, db, false);
 }
 
-void report_front(struct strbuf *b, const json_t *front)
+void report_front(struct strbuf *b, const json_t *front, const char *db)
 {
-    print_trials(b, front, NULL, true, true);
+    print_trials(b, front, NULL, db, true);
 }

@@ -20,7 +20,7 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
     sb_add(b, json_array_size(best) + json_array_size(baselines) ? "\n" : "");
     if (r->nothing && json_array_size(best))
         sb_add(b, "no winner; these are right in their trials, and were in no final:\n");
-    report_best(b, best, baselines, false);
+    report_best(b, best, baselines, NULL);
     report_devices(b, campaign, best);
     if (r->nothing && json_array_size(json_object_get(campaign, "reasons"))) {
         sb_add(b, "\n");
@@ -34,7 +34,7 @@ static void print_report(struct strbuf *b, const json_t *campaign, const json_t 
     sb_addf(b, "\ndatabase %s, campaign %lld\n", r->db, id);
     bool exports = json_array_size(best) && !r->nothing && !report_is_recorded(campaign);
     sb_addf(b, exports ? "next: lathe export --campaign %lld" : "next: lathe show %lld", id);
-    select_db_option(b, r->db);
+    query_db_option(b, r->db);
     sb_add(b, exports ? " -o winner.cu\n" : "\n");
 }
 

@@ -25,7 +25,7 @@ status tune_run_campaign(const struct tune_args *args, const struct campaign_req
 static status interrupted(long long id, const char *db, struct err *e)
 {
     struct strbuf option = {0};
-    select_db_option(&option, db);
+    query_db_option(&option, db);
     err_set(e, LATHE_INTERRUPTED,
             "interrupted; what was measured is campaign %lld of %.500s\n`lathe tune --resume %lld%.600s` goes on with "
             "it",

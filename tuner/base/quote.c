@@ -1,5 +1,5 @@
 /* quote.c: see quote.h. */
-#include "console/quote.h"
+#include "base/quote.h"
 #include <string.h>
 
 void quote_word(struct strbuf *b, const char *word)

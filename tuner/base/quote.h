@@ -1,6 +1,6 @@
 /* quote.h: words as a shell would read them back: for a command that is suggested, or kept with what it made. */
-#ifndef LATHE_CONSOLE_QUOTE_H
-#define LATHE_CONSOLE_QUOTE_H
+#ifndef LATHE_BASE_QUOTE_H
+#define LATHE_BASE_QUOTE_H
 
 #include "base/strbuf.h"
 
