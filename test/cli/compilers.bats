@@ -41,6 +41,30 @@ begin() {
     [ "$(option $((id + 2)) batch)" = batch=8 ]
 }
 
+# at_once OPTION...: how many of the default strategy's trials are under way at the same time, at most
+at_once() {
+    local open=0 kind
+    most=0
+    lathe tune own $RUN --kernel plain --trials 90 --json "$@" >e
+    while read -r kind; do
+        case $kind in trial_proposed) open=$((open + 1)) ;; trial_ended) open=$((open - 1)) ;; esac
+        [ $open -le $most ] || most=$open
+    done < <(grep -o '^{"event": *"[a-z_]*"' e | cut -d'"' -f4)
+    echo "$*: $most"
+}
+
+@test "the default asks for one a compiler, the steps from the best among them" {
+    many
+    at_once --compile-workers 10 --option patience=0
+    [ $most = 10 ]
+    at_once --compile-workers 1 --option patience=0
+    [ $most = 4 ]
+    at_once --compile-workers 40 --option patience=0
+    [ $most = 15 ]                  # 12 and three steps
+    at_once --compile-workers 1 --device host,host --option batch=30 --option patience=1000
+    [ $most = 30 ]
+}
+
 @test "a strategy inside another one too" {
     many
     # how many are begun before the first has ended: a batch is begun whole

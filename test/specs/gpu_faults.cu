@@ -6,7 +6,6 @@
 //   address, read    a write to, a read from nobody's address near 0; far: a write far beyond all memory
 //   shared, local    beyond the shared, the local memory that any block, any thread has
 //   stack            calls without end
-//   space            an atomic addition to local memory by a generic address, which is for global and shared memory
 //   pc               a call of an address that no code is at
 
 #if LATHE_BUG == LATHE_BUG_assert
@@ -58,15 +57,6 @@ extern "C" __global__ void scale(const float *x, float *y, int n)
     volatile float first[64];
     first[i & 63] = v;
     if (i == 0) v += deep(first, n);
-#elif LATHE_BUG == LATHE_BUG_space
-    volatile float own[4];
-    own[i & 3] = v;
-    if (i == 0) {
-        volatile float *volatile where = &own[n & 3];   // so that the compiler does not see where
-        float old;
-        asm volatile("atom.add.f32 %0, [%1], %2;" : "=f"(old) : "l"(where), "f"(v) : "memory");
-        v = old;
-    }
 #elif LATHE_BUG == LATHE_BUG_pc
     void (*nowhere)(int) = (void (*)(int))(0x123456780ull + 16 * n);
     if (i == 0) nowhere(n);

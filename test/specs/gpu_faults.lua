@@ -18,7 +18,7 @@ return problem {
       requires = { { "sm >= 80", "a host has none of these faults" } },
       params = {
         { "BUG", { "none", "misaligned_load", "misaligned_store", "misaligned_shared", "assert", "trap", "address",
-                   "read", "far", "shared", "local", "stack", "space", "pc" } },
+                   "read", "far", "shared", "local", "stack", "pc" } },
       },
       steps = {
         launch { "scale", grid = "ceil_div(N, 64)", block = 64, args = { "x", "y", "N" } },

@@ -11,10 +11,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIALS_AT_ONCE = 16 };   /* a device, as strategies are told, however many compilers there are */
 enum { DEFAULT_TRIALS = 100 };
 
 /* --- opening --- */
+
+/* How many trials the strategy is told to ask for at once: one a compiler. A batch is waited for as a whole, so one
+ * more would take twice as long. */
+static int at_once(const struct campaign *c)
+{
+    enum { LEAST = 4, MOST_A_DEVICE = 16 };
+    const int compilers = c->request->told_compilers, most = MOST_A_DEVICE * c->ndevices;
+    if (compilers < 1) return most;         /* of a campaign that was begun before they were told */
+    return compilers < LEAST ? LEAST : compilers > most ? most : compilers;
+}
 
 static status open_strategy(struct campaign *c, struct err *e)
 {
@@ -27,7 +36,7 @@ static status open_strategy(struct campaign *c, struct err *e)
     status s = strategy_open_text(name, text, r->options, r->noptions, spaces, n, r->seed, r->told_compilers,
                                   &c->strategy, e);
     char *unread = NULL;
-    if (!s) strategy_set_parallel(c->strategy, TRIALS_AT_ONCE * c->ndevices);
+    if (!s) strategy_set_parallel(c->strategy, at_once(c));
     if (!s)
         s = earlier_inform(r->db, r->told_before, r->resumed ? resumption_earlier(r->resumed) : NULL, c->problem,
                            &c->target, spaces, c->nentrants, c->strategy, &c->earlier, &unread, e);
