@@ -61,8 +61,6 @@ at_once() {
     [ $most = 4 ]
     at_once --compile-workers 40 --option patience=0
     [ $most = 15 ]                  # 12 and three steps
-    at_once --compile-workers 1 --device host,host --option batch=30 --option patience=1000
-    [ $most = 30 ]
 }
 
 @test "a strategy inside another one too" {
