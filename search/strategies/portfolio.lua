@@ -17,13 +17,12 @@ return strategy {
   options = {
     patience = integer { 40, min = 0, max = 1000000, help = "trials without a better one before steps join" },
     share = integer { 4, min = 1, max = 1000000, help = "trials of the model for each step" },
-    batch = integer { 0, min = 0, max = 1000, help = "configurations of the model at once; 0: as tune.parallel allows" },
+    batch = integer { 0, min = 0, max = 1000, help = "configurations of the model at once; 0: tune.parallel" },
     count = integer { 15, min = 0, max = 1000, help = "earlier configurations to begin with at most, all at once" },
   },
   run = function(tune, space, opt)
     tune = remembering(tune, space)
-    -- with the steps beside them, as many as the pipeline takes
-    local batch = opt.batch > 0 and opt.batch or math.max(1, tune.parallel * opt.share // (opt.share + 1))
+    local batch = opt.batch > 0 and opt.batch or tune.parallel
     local model = companion("transfer", { ["then"] = "gp", count = opt.count, batch = batch }, tune, space)
     local best, idle = nil, 0                           -- the best result, and the trials since
     local alone = 0                                     -- trials of the model since the last step, while steps join
