@@ -60,7 +60,7 @@ at_once() {
     at_once --compile-workers 5 --option patience=0
     [ $most -ge 6 ] && [ $most -le 7 ]
     at_once --compile-workers 1 --option patience=0
-    [ $most -ge 5 ] && [ $most -le 6 ]
+    [ $most -ge 4 ] && [ $most -le 6 ]
 }
 
 @test "a strategy inside another one too" {
