@@ -39,17 +39,21 @@ function progressOption(c, x, xName, height) {
   const last = c.candidates.reduce((m, i) => Math.max(m, x(i) || 0), 0)
   const steps = improved.map(i => [x(i), c.sought(i), i])
   if (steps.length) steps.push([last, steps[steps.length - 1][1], improved[improved.length - 1]])
-  const clouds = c.kernels.map((k, s) => ({
-    name: k,
+  const right = i => c.text('outcome', i) === 'ok'
+  const cloud = (name, colour, of) => ({
+    name,
     type: 'scatter',
     large: c.timed.length > 5000,
     largeThreshold: 5000,
     symbolSize: c.timed.length > 5000 ? 2 : 5,
-    itemStyle: { color: seriesColour(s), opacity: 0.45 },
-    data: c.timed
-      .filter(i => c.text('kernel', i) === k && c.sought(i) <= range.high)
-      .map(i => [x(i), c.sought(i), i])
-  }))
+    itemStyle: { color: colour, opacity: 0.45 },
+    data: c.timed.filter(i => of(i) && c.sought(i) <= range.high).map(i => [x(i), c.sought(i), i])
+  })
+  const clouds = c.kernels.map((k, s) => cloud(k, seriesColour(s), i => c.text('kernel', i) === k && right(i)))
+  const others = cloud('not right', cssVar('--mild'), i => !right(i)) // they may lie below the best so far
+  others.symbol = 'emptyCircle'
+  others.itemStyle.opacity = 0.8
+  if (others.data.length) clouds.push(others)
   return {
     legend: {},
     grid: { left: 62, right: narrow() ? 14 : Math.min(170, Math.max(40, 16 + 6.2 * longest)), top: 36, bottom: 46 },
