@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double query_busy_seconds = 5;
@@ -21,6 +22,7 @@ static const char *const QUESTIONS[QUESTION_COUNT] = {
 #undef X
 };
 
+/* path: where the file itself is: SQLite keeps what belongs to it there. */
 static bool has_content(const char *path, const char *suffix)
 {
     struct stat st;
@@ -32,7 +34,10 @@ static bool has_content(const char *path, const char *suffix)
 
 static bool at_rest(const char *path)
 {
-    return !has_content(path, "-wal") && !has_content(path, "-journal");
+    char *real = realpath(path, NULL);
+    bool rests = !has_content(real ? real : path, "-wal") && !has_content(real ? real : path, "-journal");
+    free(real);
+    return rests;
 }
 
 static bool untouched(const struct query *q)

@@ -85,6 +85,8 @@ status store_intern(struct store *s, enum statement find, enum statement add, co
 
 status store_begin(struct store *s, const char *doing, struct err *e)
 {
+    if (s->lost)
+        return err_set(e, LATHE_STORE, "%s: the file is gone (%s)", s->sql.path, doing);
     if (s->together)
         return LATHE_OK;
     return store_run(s, STATEMENT_begin, doing, NULL, 0, e);

@@ -49,6 +49,8 @@ status store_campaign_phase(struct store *s, int64_t id, enum campaign_phase pha
 /* LATHE_STORE if the file was deleted, moved or replaced since it was opened; what it has is then in another beside it,
  * which is named, as far as that can be written. */
 status store_check_place(struct store *s, struct err *e);
+/* That was found: nothing is recorded any more, and what would be is LATHE_STORE. False of NULL. */
+bool store_lost(const struct store *s);
 /* state: "finished", "interrupted", "failed" (running until then). note: why it failed; NULL leaves what
  * store_campaign_note said. */
 status store_campaign_end(struct store *s, int64_t id, const char *state, const char *note, struct err *e);

@@ -3,7 +3,10 @@
 #include "base/strbuf.h"
 #include "base/mem.h"
 #include "db/store_private.h"
+#include <dirent.h>
 #include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A copy of it, from the file that only this process has left. Its name; mem_free it. NULL: *e says why not. */
@@ -31,13 +34,39 @@ static char *rescue(struct store *s, struct err *e)
     return name;
 }
 
+/* What this process had beside the file would be taken for a part of whatever is in its place, by who opens that. Only
+ * if it is ours, and not yet another's. */
+static void remove_ours(const char *database, const char *suffix)
+{
+    char *name = mem_printf("%s%s", database, suffix);
+    struct stat there, own;
+    DIR *open = stat(name, &there) ? NULL : opendir("/proc/self/fd");
+    for (struct dirent *d; open && (d = readdir(open));) {
+        if (fstat(atoi(d->d_name), &own) || own.st_ino != there.st_ino || own.st_dev != there.st_dev)
+            continue;
+        unlink(name);
+        break;
+    }
+    if (open)
+        closedir(open);
+    mem_free(name);
+}
+
+bool store_lost(const struct store *s) { return s && s->lost; }
+
 status store_check_place(struct store *s, struct err *e)
 {
     int moved = 0;
-    if (sqlite3_file_control(s->sql.db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) || !moved)
+    if (s->lost || sqlite3_file_control(s->sql.db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) || !moved)
         return LATHE_OK;
     struct err why = {0};
     char *name = rescue(s, &why);
+    const char *database = sqlite3_db_filename(s->sql.db, "main");
+    s->lost = true;
+    if (name && database) {
+        remove_ours(database, "-wal");
+        remove_ours(database, "-shm");
+    }
     if (name)
         err_set(e, LATHE_STORE, "%s was deleted, moved or replaced while the campaign ran; what it recorded is in %s",
                 s->sql.path, name);

@@ -168,6 +168,7 @@ struct store {
     int64_t source;
     struct leaders *leaders;            /* store_leaders.c; NULL: nothing is known yet */
     int nleaders, leaders_cap;
+    bool lost;                          /* its file is not where it was (store_place.c): nothing more is written */
     bool together;                      /* between store_together_begin and _end: one transaction is open */
 };
 

@@ -302,3 +302,19 @@ sql() { sqlite3 lathe.db "$1"; }
         [ ! -s log ] || ! grep warning log
     done
 }
+
+@test "a database through a link: what is read is what was written last" {
+    ln -s real.db link.db
+    lathe tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --db link.db --quiet
+    # a writer that is killed leaves what it wrote last in the log beside the file
+    cat >kill.py <<'END'
+import os, sqlite3
+c = sqlite3.connect("real.db", isolation_level=None)
+c.execute("PRAGMA journal_mode = WAL")
+c.execute("UPDATE campaign SET note = 'the latest'")
+os._exit(0)
+END
+    python3 kill.py
+    [ -s real.db-wal ]
+    [ "$("$LATHE_BIN" query --db link.db --csv "SELECT note FROM campaign" | tail -1 | tr -d '\r')" = "the latest" ]
+}

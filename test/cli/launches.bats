@@ -87,7 +87,7 @@ outcomes() { lathe query --db l.db --csv "SELECT outcome, configuration, reason 
     [ "$status" -ne 5 ] || skip "no NVRTC here: $errors"
     echo "$out"
     [ "$status" -eq 0 ]
-    [ "$(grep -cE '^scale +sm_[0-9a]+ +14 +14 +14 ' <<<"$out")" -eq 3 ]
+    [ "$(grep -cE '^scale +sm_[0-9a]+ +13 +13 +13 ' <<<"$out")" -eq 3 ]
     split lathe check "$TREE/test/specs/gpu_faults.lua" --target host --quiet
     [[ "$out" == *"it requires sm >= 80: 0 >= 80 (a host has none of these faults)"* ]]
 }

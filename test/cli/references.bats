@@ -14,7 +14,8 @@ WHOSE="hold: the specification's reference kernel (launch hold_reference, grid 2
     [ "$code" -eq 2 ]
     grep -qF "lathe: $WHOSE crashes: killed by signal 11 (Segmentation fault)" log
     grep -qF "the device works: it ran lathe's own kernels before" log
-    fails 2 "$WHOSE crashes" lathe verify "$TREE/test/specs/hold.lua" --device host --kernel hold
+    fails 2 "$WHOSE crashes" lathe verify "$TREE/test/specs/hold.lua" --device host --kernel hold \
+        --where "HOLD == 'never'"              # another waits in the compiler
     rm crash-reference
     begin
     ends

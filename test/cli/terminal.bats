@@ -5,6 +5,7 @@ load helper
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     export LC_ALL=C.UTF-8 TERM=xterm
+    script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
 }
 
 # on COLUMNS COMMAND...: what lathe prints on such a terminal, in file `screen`; $status. Its note of lines too wide is

@@ -309,6 +309,7 @@ status campaign_run(const struct campaign_request *r, struct campaign_summary *o
     query_db_option(&db, c->request->db);
     if (!s && nothing) s = nothing_found(c, sb_str(&db), e);
     sb_free(&db);
+    out->elsewhere = store_lost(c->store);
     close_all(c);
     mem_free(c);
     return s;

@@ -118,6 +118,7 @@ struct campaign_summary {
     int64_t winner_trial;           /* 0: none; a replay without a database: its number */
     bool interrupted;
     bool measured;                  /* a trial or a baseline has ended */
+    bool elsewhere;                 /* what it recorded is not in the database any more; the error says where */
     struct campaign_progress progress;  /* of a replay, at its end; device is NULL */
 };
 

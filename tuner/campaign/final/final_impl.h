@@ -26,7 +26,7 @@ struct answer_of {
     struct result r;
 };
 
-/* A burst is many launches, and each had the whole limit in its trial. */
+/* A burst is many launches, as is running on, and each had the whole limit in its trial. */
 enum { LAUNCHES_PER_LIMIT = 8 };
 
 /* final_entry.c */

@@ -15,7 +15,7 @@ static status verify_entry(struct campaign *c, struct entry *x, struct err *e)
     x->evaluation.verify = true;
     x->evaluation.measure = false;
     x->evaluation.endure_seconds = endure;
-    status s = final_evaluate(c, x, c->time_limit, answers, e);
+    status s = final_evaluate(c, x, LAUNCHES_PER_LIMIT * c->time_limit, answers, e);
     x->evaluation.endure_seconds = 0;
     x->evaluation.verify = false;
     x->evaluation.measure = true;

@@ -54,6 +54,8 @@ status tune_conclude(const struct tune_args *args, bool of_kinds, status s, cons
     struct err failure = *e, unwritten = {0};
     if (args->json)
         tune_events_failure(summary->id, &failure, &unwritten);
+    if (summary->elsewhere)
+        return s;
     return err_set(e, s, "%.1500s\n%s: campaign %lld of %.300s", failure.text,
                    summary->measured ? "what was measured is kept" : "nothing was measured before that", id, args->db);
 }

@@ -236,7 +236,7 @@ function shownRange(sorted, extra) {
   const low = Math.min(sorted[0], ...extra),
     top = sorted[sorted.length - 1]
   const high = Math.max(Math.min(top, Math.max(quantile(sorted, 0.98), low * 6)), ...extra)
-  const pad = high / low > 4 ? 1.05 : 1 + (0.06 * (high - low)) / low
+  const pad = high / low > 4 ? 1.05 : Math.max(1.02, 1 + (0.06 * (high - low)) / low) // of one time, or equal ones, too
   return { low: low / pad, high: high * pad, beyond: sorted.filter(t => t > high * pad).length }
 }
 function sortedTimes(c) {
