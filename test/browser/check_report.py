@@ -114,13 +114,17 @@ def case_numbers(page, database, campaign):
         # what the histogram draws is every timed trial
         bars = ("[...document.querySelectorAll('#limits .chart')].at(-1).chart.drawn.getOption().series"
                 ".filter(s => s.type === 'custom').flatMap(s => s.data).reduce((n, d) => n + d[4], 0)")
-        if number_of(db, "time_ms > 0 AND role = 'candidate'", campaign) > 1:
+        if number_of(db, "time_ms > 0 AND role = 'candidate'", campaign) > 0:
             pick(b, c)
             b.js("[...document.querySelectorAll('#limits .chart')].at(-1).scrollIntoView()")
             check(b.until("[...document.querySelectorAll('#limits .chart')].at(-1).querySelector('canvas') !== null"),
                   "no histogram")
             check(b.js(bars) == number_of(db, "time_ms > 0 AND role = 'candidate'", campaign),
                   "the histogram has %s trials" % b.js(bars))
+            axes = ("[...document.querySelectorAll('.chart')].filter(e => e.chart && e.chart.drawn)"
+                    ".flatMap(e => { const o = e.chart.drawn.getOption(); return (o.xAxis || []).concat(o.yAxis || []) })"
+                    ".filter(a => a.min !== null && a.min >= a.max).length")
+            check(b.js(axes) == 0, "an axis has no length")
         got = b.js("(c => Array.from({length: c.n}, (_, i) => c.configuration(i)))(%s)" % c)
         order = lambda text: sorted(text.split())
         check(all(order(g) == order(trials[i]["configuration"]) for i, g in zip(ids, got)), "configurations differ")

@@ -111,6 +111,18 @@ needs_browser() {
     python3 "$BROWSER" numbers whole.html whole.db 1
 }
 
+@test "browser: one trial, and equal times" {
+    needs_browser
+    lathe tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --db one.db --quiet >out
+    lathe report --db one.db -o one.html
+    python3 "$BROWSER" numbers one.html one.db 1
+    python3 "$BROWSER" opens one.html
+    lathe tune "$TREE/test/specs/scalars.lua" --device host --trials 2 --top 0 --db two.db --quiet >out
+    sqlite3 two.db "UPDATE trial SET time_ms = 2.5, score_ms = 2.5 WHERE outcome = 'ok'"
+    lathe report --db two.db -o two.html
+    python3 "$BROWSER" numbers two.html two.db 1
+}
+
 @test "browser: opens without complaint, in both themes and on a phone" {
     needs_browser
     recorded

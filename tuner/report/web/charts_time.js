@@ -108,7 +108,7 @@ function progressOption(c, x, xName, height) {
 /* Trials by time: {range, bins, edge: number of a bin -> ms, counts: of each kernel, lines: baselines}; or null. */
 function distribution(c) {
   const times = sortedTimes(c)
-  if (times.length < 2) return null
+  if (!times.length) return null
   const lines = lineBaselines(c)
   const range = shownRange(
     times,
