@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,14 +102,21 @@ void query_db_option(struct strbuf *b, const char *db)
     quote_word(b, db);
 }
 
-static status no_such(const char *path, struct err *e)
+status query_missing(const char *path, status code, struct err *e, const char *what, const char *command,
+                     const char *after)
 {
     struct strbuf db = {0};
     query_db_option(&db, path);
-    status s = err_set(e, LATHE_STORE, "%s: there is no such database: run `lathe tune%.600s` first, or give --db its "
-                       "file", path, sb_str(&db));
+    err_set(e, code, "%s: %s`lathe %s%.600s`%s", path, what, command, sb_str(&db), after);
     sb_free(&db);
-    return s;
+    return code;
+}
+
+status query_no_campaign(const struct query *q, int64_t id, struct err *e)
+{
+    char what[60];
+    snprintf(what, sizeof what, "there is no campaign %lld: ", (long long)id);
+    return query_missing(q->sql.path, LATHE_NOTHING, e, what, "show", " lists them");
 }
 
 status query_open(const char *path, struct query **out, struct err *e)
@@ -117,7 +125,8 @@ status query_open(const char *path, struct query **out, struct err *e)
     struct query *q = mem_zalloc(1, sizeof *q);
     status st;
     if (path && *path && stat(path, &q->seen) != 0 && errno == ENOENT)
-        st = no_such(path, e);
+        st = query_missing(path, LATHE_STORE, e, "there is no such database: run ", "tune",
+                           " first, or give --db its file");
     else
         st = connect_at_best(q, path, e);
     if (st) {

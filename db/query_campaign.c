@@ -192,14 +192,9 @@ status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct 
     sqlite3_reset(st);
     if (s || row)
         return s;
-    struct strbuf db = {0};
-    query_db_option(&db, q->sql.path);
-    s = wanted ? err_set(e, LATHE_NOTHING, "%s: there is no campaign %lld: `lathe show%.600s` lists them", q->sql.path,
-                         (long long)wanted, sb_str(&db))
-               : err_set(e, LATHE_NOTHING, "%s: there is no campaign yet: run `lathe tune%.600s`", q->sql.path,
-                         sb_str(&db));
-    sb_free(&db);
-    return s;
+    if (!wanted)
+        return query_missing(q->sql.path, LATHE_NOTHING, e, "there is no campaign yet: run ", "tune", "");
+    return query_no_campaign(q, wanted, e);
 }
 
 static status newest_body(struct query *q, const void *args, json_t **out, struct err *e)
@@ -209,12 +204,8 @@ static status newest_body(struct query *q, const void *args, json_t **out, struc
     status s = query_ask(q, QUESTION_campaign_measured, NULL, 0, &st, e);
     if (!s)
         s = query_step(q, st, &row, e);
-    struct strbuf db = {0};
-    query_db_option(&db, q->sql.path);
     if (!s && !row)
-        s = err_set(e, LATHE_NOTHING, "%s: nothing was measured here yet: run `lathe tune%.600s`", q->sql.path,
-                    sb_str(&db));
-    sb_free(&db);
+        s = query_missing(q->sql.path, LATHE_NOTHING, e, "nothing was measured here yet: run ", "tune", "");
     *out = s ? NULL : json_integer(sqlite3_column_int64(st, 0));
     sqlite3_reset(st);
     return s;

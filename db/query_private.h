@@ -150,4 +150,10 @@ status query_visit(struct query *q, const struct query_filter *f, const struct l
 enum { LISTING_KEY = 8 };
 bool query_first_meeting(json_t *met, sqlite3_stmt *st);
 
+/* "PATH: WHAT`lathe COMMAND [--db PATH]`AFTER". Returns the code. */
+status query_missing(const char *path, status code, struct err *e, const char *what, const char *command,
+                     const char *after);
+/* LATHE_NOTHING: there is no campaign of this number. */
+status query_no_campaign(const struct query *q, int64_t id, struct err *e);
+
 #endif

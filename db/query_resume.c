@@ -28,12 +28,8 @@ static status resumption_body(struct query *q, const void *args, json_t **out, s
     status s = query_ask(q, QUESTION_resumption, SELECT_RESUMPTION, id, &st, e);
     if (!s)
         s = query_step(q, st, &row, e);
-    struct strbuf db = {0};
-    query_db_option(&db, q->sql.path);
     if (!s && !row)
-        s = err_set(e, LATHE_NOTHING, "%s: there is no campaign %lld: `lathe show%.600s` lists them", q->sql.path,
-                    (long long)id, sb_str(&db));
-    sb_free(&db);
+        s = query_no_campaign(q, id, e);
     if (!s) {
         *out = json_object();
         for (int i = 0; i < COLUMNS; i++)

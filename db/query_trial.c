@@ -139,12 +139,10 @@ status query_trial(struct query *q, int64_t id, json_t **out, struct err *e)
     status s = query_ask(q, QUESTION_trial, q->version < 3 ? SELECT_OLD_TRIAL : SELECT_TRIAL, id, &st, e);
     if (!s)
         s = query_step(q, st, &row, e);
-    struct strbuf db = {0};
-    query_db_option(&db, q->sql.path);
+    char what[60];
+    snprintf(what, sizeof what, "there is no trial %lld: ", (long long)id);
     if (!s && !row)
-        s = err_set(e, LATHE_NOTHING, "%s: there is no trial %lld: `lathe show%.600s` lists what there is",
-                    q->sql.path, (long long)id, sb_str(&db));
-    sb_free(&db);
+        s = query_missing(q->sql.path, LATHE_NOTHING, e, what, "show", " lists what there is");
     json_t *trial = json_object();
     for (int i = 0; !s && i < (int)(sizeof KEYS / sizeof *KEYS); i++)
         s = set_key(q, st, i, trial, e);

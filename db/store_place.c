@@ -1,7 +1,7 @@
 /* store_place.c: is the database still where its path says? A file that is deleted under a campaign goes on to be
  * written, and is gone when the campaign ends. */
-#include "base/strbuf.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "db/store_private.h"
 #include <dirent.h>
 #include <sqlite3.h>
