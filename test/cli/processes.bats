@@ -217,11 +217,26 @@ END
 }
 
 @test "a time limit is the candidate's alone: what sampling takes is not counted" {
-    cp "$TREE"/test/specs/scalars.* .
-    sed -i "s|const float gain.*|& for (volatile int i = 0; i < 20000; i = i + 1) {}|" scalars.cu
-    lathe tune scalars.lua --device host --strategy exhaustive --top 0 --time-limit 0.05 --db p.db --quiet >out
-    [ "$(sql "SELECT group_concat(outcome, ' ') FROM trial WHERE number > 0")" = "ok ok" ]
-    [ "$(sql "SELECT min(verify_seconds + measure_seconds) > 0.05 FROM trial WHERE number > 0")" = 1 ]
+    cp "$TREE"/test/specs/sleep.* .
+    sed -i 's|usleep(5000)|{ static int turn; usleep(20000 + 2500 * (turn++ % 9)); }|' sleep.cu
+    lathe tune sleep.lua --device host --trials 2 --top 0 --time-limit 0.4 --db p.db --quiet >out
+    [ "$(sql "SELECT group_concat(outcome, ' ') FROM trial")" = "ok ok" ]
+    [ "$(sql "SELECT min(verify_seconds + measure_seconds) > 0.4 FROM trial")" = 1 ]
+}
+
+@test "a time limit that is shorter than verifying takes is each trial's timeout, not the final's; else all goes on" {
+    cp "$TREE"/test/specs/sleep.* .
+    local reason="took 0.* s to be loaded and verified, and may take 0.01 s"
+    code=0
+    lathe tune sleep.lua --device host --trials 3 --time-limit 0.01 --db p.db --quiet >out 2>log || code=$?
+    [ "$code" -eq 1 ]
+    [ "$(sql "SELECT group_concat(outcome, ' ') FROM trial")" = "timeout timeout timeout" ]
+    [ "$(sql "SELECT count(*) FROM trial WHERE reason GLOB '$reason'")" = 3 ]
+    not grep -q final out log
+    rm p.db
+    lathe tune sleep.lua --device host --trials 3 --time-limit 0.5 --db p.db --quiet >out
+    [ "$(sql "SELECT group_concat(outcome, ' ') FROM trial")" = "ok ok ok" ]
+    [ "$(sql "SELECT count(*) FROM measurement WHERE regime = 'cold'")" = 3 ]
 }
 
 @test "the coordinator is killed: the database is whole, and no process is left" {

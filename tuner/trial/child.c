@@ -43,7 +43,8 @@ struct child {
     struct proc *proc;
     uv_timer_t timer;
     bool timer_closed;
-    double left, counted;       /* of the limit, seconds; clock_seconds when that was found */
+    double limit, left;         /* seconds; of them still */
+    double counted;             /* clock_seconds when `left` was found */
     bool looked;                /* the limit is over, and what may have been written meanwhile is looked at */
     child_done done;
     void *ctx;
@@ -277,13 +278,26 @@ static void wait_on(struct child *c, double seconds)
     uv_timer_start(&c->timer, count_limit, (uint64_t)(seconds * 1000) + 1, 0);
 }
 
+/* Since `left` was found. */
+static double passed_since(const struct child *c, bool *held_up)
+{
+    double passed = clock_seconds() - c->counted;
+    *held_up = passed > 2 * STEP_SECONDS;
+    return *held_up ? STEP_SECONDS : passed;
+}
+
+double child_spent(const struct child *c)
+{
+    bool held_up;
+    return c->limit > 0 ? c->limit - c->left + passed_since(c, &held_up) : 0;
+}
+
 static void count_limit(uv_timer_t *timer)
 {
     struct child *c = timer->data;
-    double now = clock_seconds(), passed = now - c->counted;
-    bool held_up = passed > 2 * STEP_SECONDS;
-    c->counted = now;
-    c->left -= held_up ? STEP_SECONDS : passed;
+    bool held_up;
+    c->left -= passed_since(c, &held_up);
+    c->counted = clock_seconds();
     if (c->left > 0) {
         wait_on(c, c->left < STEP_SECONDS ? c->left : STEP_SECONDS);
         return;
@@ -315,7 +329,7 @@ void child_send(struct child *c, json_t *request, double seconds, child_done don
     uv_buf_t buf = uv_buf_init(text, (unsigned)n + 1);
     int failed = uv_write(&w->write, (uv_stream_t *)&c->proc->to, &buf, 1, on_written);
     if (failed) on_written(&w->write, failed);
-    c->left = seconds;
+    c->limit = c->left = seconds;
     c->counted = clock_seconds();
     c->looked = false;
     if (seconds > 0) wait_on(c, seconds < STEP_SECONDS ? seconds : STEP_SECONDS);

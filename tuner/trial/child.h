@@ -31,6 +31,9 @@ bool child_busy(const struct child *c);
  * whatever the clock says, and time in which this process was held up (stopped, asleep, busy) counts a quarter
  * second. */
 void child_send(struct child *c, json_t *request, double seconds, child_done done, void *ctx);
+/* Seconds of its limit that the request has taken so far, counted like that; to be asked until it is called back, or
+ * then. One without a limit: 0. */
+double child_spent(const struct child *c);
 /* Kills the process; a request in flight is not called back. */
 void child_kill(struct child *c);
 /* Kills and frees; runs the loop until its handles are closed. */

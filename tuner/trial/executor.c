@@ -2,6 +2,7 @@
 #include "trial/executor_private.h"
 #include "base/mem.h"
 #include "trial/cache.h"
+#include <math.h>
 #include <string.h>
 
 /* --- ends --- */
@@ -29,6 +30,15 @@ void executor_give_up(struct executor *x)
     json_decref(x->evaluation);
     x->evaluation = NULL;
     if (x->done) finish(x, NULL, x->failure.text);
+}
+
+static bool is_right(enum outcome o) { return o == OUTCOME_ok || o == OUTCOME_inaccurate || o == OUTCOME_unstable; }
+
+/* Seconds that were the candidate's: all but measuring, by its worker's clock, or by the child's count, in which a
+ * stopped process does not age; the other one has this process's own delays. */
+static double own_part(const struct executor *x, const struct result *r)
+{
+    return fmin(r->stage.load + r->stage.verify, child_spent(x->child) - r->stage.measure);
 }
 
 void executor_evaluated(void *ctx, const struct child_answer *a)
@@ -68,7 +78,15 @@ void executor_evaluated(void *ctx, const struct child_answer *a)
         fail_trial(x, OUTCOME_crash, e.text);
         return;
     }
-    finish(x, &r, NULL);
+    /* what it left of the method's seconds is not its own: the final would refuse it */
+    if (x->measures && is_right(r.outcome) && own_part(x, &r) > x->seconds) {
+        char text[120];
+        snprintf(text, sizeof text, "took %.3g s to be loaded and verified, and may take %.3g s", own_part(x, &r),
+                 x->seconds);
+        fail_trial(x, OUTCOME_timeout, text);
+    } else {
+        finish(x, &r, NULL);
+    }
     result_free(&r);
 }
 
@@ -141,6 +159,7 @@ void executor_evaluate(struct executor *x, const struct evaluation *v, double se
     x->ctx = ctx;
     x->seconds = seconds;
     x->own_seconds = evaluation_own_seconds(v);
+    x->measures = v->measure;
     x->evaluation = evaluation_to_json(v);
     use_images(x, v);
     executor_climb(x);

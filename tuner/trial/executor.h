@@ -46,7 +46,8 @@ const struct setup_answer *executor_answer(const struct executor *x);
 /* result is borrowed during the call; NULL result: the device cannot be used any more, `text` says why. */
 typedef void (*executor_done)(void *ctx, const struct result *r, const char *text);
 /* One at a time, on a device that is set up. seconds: what the candidate may take; the outcome is `timeout` if the
- * evaluation takes longer than these and evaluation_own_seconds. */
+ * evaluation takes longer than these and evaluation_own_seconds, or if it measures and all but measuring takes longer
+ * than these. */
 void executor_evaluate(struct executor *x, const struct evaluation *v, double seconds, executor_done done, void *ctx);
 bool executor_busy(const struct executor *x);
 /* The same, blocking. stop (may be NULL) is asked at every turn of the loop; true cancels: LATHE_INTERRUPTED, no

@@ -32,6 +32,7 @@ struct executor {
     struct setup_answer answer;
     json_t *evaluation;         /* wanted next; NULL: none, or in flight */
     double seconds, own_seconds;    /* what the candidate may take, and the method */
+    bool measures;                  /* the evaluation measures: its result tells what was the candidate's */
     executor_done done;         /* NULL: none wanted */
     void *ctx;
 };

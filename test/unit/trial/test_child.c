@@ -51,6 +51,8 @@ struct seen {
     int calls;
     enum child_end end;
     char word[40], text[1600];
+    struct child *child;
+    double spent;
 };
 
 static void on_done(void *ctx, const struct child_answer *a)
@@ -58,6 +60,7 @@ static void on_done(void *ctx, const struct child_answer *a)
     struct seen *s = ctx;
     s->calls++;
     s->end = a->end;
+    s->spent = child_spent(s->child);
     const char *word = a->reply ? json_string_value(json_object_get(a->reply, "word")) : "";
     snprintf(s->word, sizeof s->word, "%s", word ? word : "");
     snprintf(s->text, sizeof s->text, "%s", a->text ? a->text : "");
@@ -65,7 +68,7 @@ static void on_done(void *ctx, const struct child_answer *a)
 
 static struct seen ask(uv_loop_t *loop, struct child *c, const char *what, double seconds)
 {
-    struct seen s = {0};
+    struct seen s = {.child = c};
     struct err e = {0};
     assert_int_equal(child_start(c, &e), LATHE_OK);
     child_send(c, json_pack("{s:s}", "op", what), seconds, on_done, &s);
@@ -128,7 +131,7 @@ static void test_every_end(void **state)
 static struct seen ask_and_stop(uv_loop_t *loop, struct child *c, const char *what, double seconds, double turns,
                                 double stopped)
 {
-    struct seen s = {0};
+    struct seen s = {.child = c};
     struct err e = {0};
     assert_int_equal(child_start(c, &e), LATHE_OK);
     child_send(c, json_pack("{s:s}", "op", what), seconds, on_done, &s);
@@ -151,6 +154,7 @@ static void test_an_answer_that_is_there_counts(void **state)
     /* the limit is over when the loop goes on, and the answer is there: more of it than a pipe holds, too */
     struct seen s = ask_and_stop(&loop, c, "hello", 0.3, 0, 1);
     assert_int_equal(s.end, CHILD_REPLIED);
+    assert_true(s.spent > 0 && s.spent < 0.9);          /* of the second that it stood still a step */
     s = ask_and_stop(&loop, c, "much", 2, 0, 3);       /* what a pipe does not hold is written after the hold-up */
     assert_int_equal(s.end, CHILD_REPLIED);
     assert_string_equal(s.word, "much");
@@ -161,6 +165,7 @@ static void test_an_answer_that_is_there_counts(void **state)
     /* it takes 1 s of 1.6; held up with it, it has what is left of them */
     s = ask_and_stop(&loop, c, "second", 1.6, 0, 0);
     assert_int_equal(s.end, CHILD_REPLIED);
+    assert_true(s.spent > 0.9);
     s = ask_and_stop(&loop, c, "pause", 1.6, 0.1, 1.7);
     assert_int_equal(s.end, CHILD_REPLIED);
     /* a child that hangs is killed all the same, and soon */
@@ -181,7 +186,7 @@ static void test_a_killed_request_is_not_called_back(void **state)
     uv_loop_init(&loop);
     struct child *c = child_new(&loop, script, args);
     struct err e = {0};
-    struct seen s = {0};
+    struct seen s = {.child = c};
     assert_int_equal(child_start(c, &e), LATHE_OK);
     child_send(c, json_pack("{s:s}", "op", "hang"), 0, on_done, &s);
     child_kill(c);
