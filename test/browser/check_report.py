@@ -35,6 +35,23 @@ OVERLAPS = """[...document.querySelectorAll('.chart')].flatMap(e => {
     .map(([other]) => e.ariaLabel.slice(0, 30) + ': ' + name + ' and ' + other))
 })"""
 
+# Charts without a point, and axes of which two labels are the same
+EMPTY = """[...document.querySelectorAll('.chart')].filter(e => !(e.chart.drawn.getOption().series || [])
+  .some(s => (s.data || []).length)).map(e => e.ariaLabel)"""
+REPEATED = """[...document.querySelectorAll('.chart')].filter(e => {
+  const o = e.chart.drawn.getOption()
+  return [o.xAxis, o.yAxis, o.parallelAxis].flat().filter(a => a && a.axisLabel.customValues).some(a => {
+    const texts = a.axisLabel.customValues.map(a.axisLabel.formatter)
+    return new Set(texts).size < texts.length
+  })
+}).map(e => e.ariaLabel)"""
+# Texts that are no text of anybody's: of values that are not there
+STRAY = """(() => {
+  const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), met = []
+  for (let n; (n = walk.nextNode()); ) if (/^(null|undefined|NaN|false|true)$/.test(n.data.trim())) met.push(n.data)
+  return met
+})()"""
+
 # Colours of text on what they stand on that have a contrast below 4.5 (WCAG 2.2, 1.4.3)
 CONTRAST = """(() => {
   const value = n => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim()
@@ -63,15 +80,19 @@ def case_opens(page):
             check(b.js("document.documentElement.scrollWidth") <= width, "wider than %d" % width)
             check(b.js(BACKWARDS) == [], "a step chart goes back in x, or up in y: %s" % b.js(BACKWARDS))
             check(b.js(OVERLAPS) == [], "texts of charts overlap: %s" % b.js(OVERLAPS))
+            check(b.js(EMPTY) == [], "a chart shows nothing: %s" % b.js(EMPTY))
+            check(b.js(REPEATED) == [], "labels of an axis are the same: %s" % b.js(REPEATED))
+            check(b.js(STRAY) == [], "a value that is not there is shown: %s" % b.js(STRAY))
             check(b.js(CONTRAST) == [], "too little contrast: %s" % b.js(CONTRAST))
             check(b.js("[...document.querySelectorAll('.chart')].every(e => "
                        "e.closest('figure').querySelector('figcaption') && !/^This is a chart/.test(e.ariaLabel))"),
                   "a chart does not say what it shows")
             b.js("document.querySelectorAll('.numbers').forEach(d => { d.open = true })")
             check(b.until("[...document.querySelectorAll('.chart')].every(e => "
-                          "e.closest('figure').querySelectorAll('.numbers tbody td').length)", 10),
+                          "e.closest('figure').querySelectorAll('.numbers tbody td, .numbers p').length)", 10),
                   "the numbers of a chart can't be read: %s" % b.js(
-                      "[...document.querySelectorAll('figure')].filter(f => !f.querySelector('.numbers tbody td'))"
+                      "[...document.querySelectorAll('figure')]"
+                      ".filter(f => !f.querySelector('.numbers tbody td, .numbers p'))"
                       ".map(f => f.textContent)"))
             check(b.js("document.documentElement.scrollWidth") <= width, "numbers make it wider than %d" % width)
             check(b.js("[...document.querySelectorAll('#nav a')]"
@@ -146,13 +167,32 @@ def case_numbers(page, database, campaign):
 
 def case_summary(page, *texts):
     """Texts that the summary and the provenance must have between them."""
+    case_has(page, "#summary, #provenance", *texts)
+
+
+def case_has(page, where, *texts):
+    """Texts that the elements of a selector must have between them."""
     with chromium.Browser() as b:
         opened(b, page)
         see_all(b)
-        got = b.js("document.querySelector('#summary').textContent + document.querySelector('#provenance').textContent")
+        got = b.js("[...document.querySelectorAll('%s')].map(e => e.textContent).join('')" % where)
         for text in texts:
             check(text in got, "there is no '%s' in: %s" % (text, got))
         check("undefined" not in got and "NaN" not in got, got)
+        quiet(b)
+
+
+def case_zero(page, trial):
+    """A trial whose error is 0 has a point, the lowest, beside a label that says 0; nothing is left out."""
+    with chromium.Browser() as b:
+        opened(b, page)
+        see_all(b)
+        drawn = "document.querySelector('#fronts .chart').chart.drawn.getOption()"
+        points = "(o => o.series.filter(s => s.type === 'scatter').flatMap(s => s.data))(%s)" % drawn
+        least = b.js("(p => p.reduce((m, d) => d[1] < m[1] ? d : m))(%s)" % points)
+        check(b.js("lathe.campaigns[0].col.id[%d]" % least[2]) == int(trial), "the lowest is row %s" % least)
+        check(b.js("(o => o.yAxis[0].axisLabel.formatter(%r))(%s)" % (least[1], drawn)) == "0", "it is not at 0")
+        check(b.js("(o => o.series.find(s => s.step).data.at(-1)[1])(%s)" % drawn) == least[1], "the front is not")
         quiet(b)
 
 

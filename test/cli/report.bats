@@ -121,6 +121,62 @@ needs_browser() {
     sqlite3 two.db "UPDATE trial SET time_ms = 2.5, score_ms = 2.5 WHERE outcome = 'ok'"
     lathe report --db two.db -o two.html
     python3 "$BROWSER" numbers two.html two.db 1
+    python3 "$BROWSER" opens two.html
+}
+
+@test "browser: errors of 0, all and some" {
+    needs_browser
+    lathe tune "$TREE/test/specs/scalars.lua" --device host --trials 2 --top 0 --db zero.db --quiet >out
+    sqlite3 zero.db "UPDATE verification SET frobenius = 0"
+    lathe report --db zero.db -o zero.html
+    python3 "$BROWSER" opens zero.html
+    python3 "$BROWSER" has zero.html "#fronts" "the errors of all 2 timed trials are 0"
+    # one of them is drawn where 0 is
+    recorded
+    sqlite3 h200.db "UPDATE verification SET frobenius = 0 WHERE trial_id = 737"
+    lathe report 3 --db h200.db -o some.html
+    python3 "$BROWSER" opens some.html
+    python3 "$BROWSER" zero some.html 737
+}
+
+@test "browser: a campaign without trials, one whose trials are under way, and one that found nothing" {
+    needs_browser
+    lathe tune "$TREE/test/specs/scalars.lua" --device host --trials 2 --top 0 --db two.db --quiet >out
+    sqlite3 two.db "UPDATE trial SET outcome = 'in_flight', time_ms = NULL, score_ms = NULL WHERE number = 2"
+    lathe report --db two.db -o flying.html
+    python3 "$BROWSER" opens flying.html
+    python3 "$BROWSER" has flying.html "#outcomes" "No trial that ended was not ok; 1 is under way."
+    sqlite3 two.db "UPDATE trial SET outcome = 'wrong', reason = 'r', time_ms = NULL, score_ms = NULL"
+    lathe report --db two.db -o wrong.html
+    python3 "$BROWSER" opens wrong.html
+    python3 "$BROWSER" summary wrong.html "There is no winner: no trial was ok."
+    sqlite3 two.db "PRAGMA foreign_keys = ON; DELETE FROM trial"
+    lathe report --db two.db -o none.html
+    python3 "$BROWSER" opens none.html
+    python3 "$BROWSER" summary none.html "There is no winner: the campaign has no trials."
+    python3 "$BROWSER" has none.html "#outcomes, #trials" "The campaign has no trials." "There are no trials"
+}
+
+@test "browser: a campaign that its final refused whole" {
+    needs_browser
+    cp "$TREE"/test/specs/{late.lua,late.cu,faults_reference.cu} .
+    sed -i 's/{ 0, 40, 80 }/{ 40, 80, 120 }/' late.lua
+    split "$LATHE_BIN" tune late.lua --device host --strategy exhaustive --db late.db -q
+    [ "$status" -eq 1 ]
+    lathe report --db late.db -o late.html
+    python3 "$BROWSER" opens late.html
+    python3 "$BROWSER" summary late.html "the final refused all 3 that were ok" "3 trials, 3 ok, 3 of them refused" \
+        "wrong: right when verified"
+    python3 "$BROWSER" has late.html "#outcomes" "✓ ok3refused by the final: wrong: right when verified"
+    python3 "$BROWSER" has late.html "#trials" "refused by the final: wrong: right when verified"
+    # of which the roofline would have no point
+    recorded
+    sqlite3 h200.db "UPDATE trial SET score_ms = NULL WHERE campaign_id = 3 AND role = 'candidate';
+        PRAGMA foreign_keys = ON;
+        DELETE FROM trial WHERE campaign_id = 3 AND role = 'baseline'"
+    lathe report 3 --db h200.db -o roof.html
+    python3 "$BROWSER" opens roof.html
+    python3 "$BROWSER" has roof.html "#limits" "There is no roofline: there is no winner and no baseline"
 }
 
 @test "browser: opens without complaint, in both themes and on a phone" {

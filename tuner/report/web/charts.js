@@ -211,15 +211,22 @@ function spread(heights, gap, most) {
   return y
 }
 
+/* The least digits, 3 or more, that tell values apart which are not the same. */
+function digitsFor(values) {
+  const different = new Set(values).size
+  let digits = 3
+  while (digits < 9 && new Set(values.map(v => num(v, digits))).size < different) digits++
+  return digits
+}
+
 /* An axis for times: logarithmic where they spread, so that what is near the best can be told apart. */
 function timeAxis(low, high, name) {
   return roundAxis(low, high, high / low > 4, name)
 }
 /* NOTE: min and max, and round values between them. */
 function roundAxis(low, high, log, name) {
-  const customValues = ticks(low, high, log)
-  const text = customValues.map(v => num(v, 3)), // with more digits where three don't tell them apart
-    digits = new Set(text).size < text.length ? 5 : 3
+  const customValues = ticks(low, high, log),
+    digits = digitsFor(customValues)
   return {
     type: log ? 'log' : 'value',
     logBase: 10,

@@ -31,14 +31,14 @@ function limitTip(c, i) {
   return limit ? '<br>' + esc(limit[0] + ': ' + percent(limit[1]) + ', ' + limit[2]) : ''
 }
 
-/* Rates against operations a byte, both logarithmic: this report's winners and baselines, memory's ceiling and those of
- * the units that they compute with. */
-function rooflineOption(all, c, width, height) {
-  if (!(c.memoryRoof > 0)) return null
+/* What a roofline has: campaigns on a device of the same peaks, and of them the winners, after c's baselines; none
+ * where memory's ceiling is not known. */
+function rooflinePoints(all, c) {
   const device = o => JSON.stringify([o.raw.target.peak_tflops_f32, o.peakGbps])
-  const same = all.filter(o => device(o) === device(c) && o.intensity > 0)
+  const same = c.memoryRoof > 0 ? all.filter(o => device(o) === device(c) && o.intensity > 0) : []
   const points = [],
     winner = narrow() ? '#' : 'winner of #'
+  if (!same.length) return { same, points }
   for (const i of c.baselines)
     if (c.ms(i) > 0)
       points.push({
@@ -50,6 +50,14 @@ function rooflineOption(all, c, width, height) {
   for (const o of same)
     if (o.best >= 0)
       points.push({ c: o, i: o.best, kind: 0, name: same.length > 1 ? winner + o.raw.id : 'winner' })
+  return { same, points }
+}
+
+/* Rates against operations a byte, both logarithmic: this report's winners and baselines, memory's ceiling and those of
+ * the units that they compute with. */
+function rooflineOption(all, c, width, height) {
+  const { same, points } = rooflinePoints(all, c)
+  if (!points.length) return null
   const knee = u => (u.peak_tflops * 1000) / c.peakGbps
   const roofs = [] // the highest first; units that are as fast share one
   for (const u of points.map(p => p.c.unitOf(p.i)).filter(u => u.peak_tflops > 0)) {
@@ -152,6 +160,11 @@ function rooflineOption(all, c, width, height) {
   }
 }
 
+/* Where 0 is drawn on a logarithmic axis of these values, sorted: below them all. */
+function zeroBelow(values) {
+  return values[0] / Math.max(3, Math.pow(values[values.length - 1] / values[0], 0.15))
+}
+
 /* Error (or energy) against time: every timed trial, and those that nothing beats in both. */
 function frontOption(c, y, yName, rows) {
   if (rows.length < 2) return null
@@ -163,6 +176,10 @@ function frontOption(c, y, yName, rows) {
       .sort((a, b) => a - b)
   if (!values.length) return null
   const range = shownRange(Float64Array.from(times), [])
+  const zero = rows.some(i => y(i) === 0) ? zeroBelow(values) : 0,
+    at = i => y(i) || zero,
+    text = v => (v === zero ? '0' : v < 1e-3 ? v.toExponential(1) : num(v, 4)),
+    top = values[values.length - 1]
   const groups = [
     ['ok', seriesColour(0)],
     ['inaccurate', seriesColour(1)]
@@ -171,14 +188,21 @@ function frontOption(c, y, yName, rows) {
     legend: {},
     tooltip: {
       formatter: p =>
-        p.value && p.value[2] >= 0 ? trialTip(c, p.value[2]) + '<br>' + esc(yName) + ' ' + num(p.value[1], 4) : ''
+        p.value && p.value[2] >= 0 ? trialTip(c, p.value[2]) + '<br>' + esc(yName) + ' ' + num(y(p.value[2]), 4) : ''
     },
     xAxis: timeAxis(range.low, range.high, 'ms'),
     yAxis: Object.assign(
-      { name: yName, nameGap: 50, axisLabel: { formatter: v => (v < 1e-3 ? v.toExponential(1) : num(v, 4)) } },
-      values[values.length - 1] > 1.5 * values[0]
-        ? { type: 'log', min: values[0] / 1.5, max: values[values.length - 1] * 1.5 }
-        : { type: 'value', scale: true }
+      { name: yName, nameGap: 50, axisLabel: { formatter: text } },
+      zero
+        ? {
+            type: 'log',
+            min: zero / 1.2,
+            max: top * 1.5,
+            axisLabel: { formatter: text, customValues: [zero, ...ticks(values[0] / 1.5, top * 1.5, true)] }
+          }
+        : top > 1.5 * values[0]
+          ? { type: 'log', min: values[0] / 1.5, max: top * 1.5 }
+          : { type: 'value', scale: true }
     ),
     series: groups
       .map(g => ({
@@ -187,10 +211,12 @@ function frontOption(c, y, yName, rows) {
         large: rows.length > 5000,
         symbolSize: rows.length > 5000 ? 2 : 6,
         itemStyle: { color: g[1], opacity: 0.5 },
-        data: rows.filter(i => c.outcome(i) === g[0] && y(i) > 0 && c.ms(i) <= range.high).map(i => [c.ms(i), y(i), i])
+        data: rows
+          .filter(i => c.outcome(i) === g[0] && at(i) > 0 && c.ms(i) <= range.high)
+          .map(i => [c.ms(i), at(i), i])
       }))
       .concat([
-        {
+        front.length && {
           name: 'front',
           type: 'line',
           step: 'end',
@@ -198,8 +224,9 @@ function frontOption(c, y, yName, rows) {
           lineStyle: { width: 1.5 },
           symbolSize: 7,
           z: 5,
-          data: front.filter(i => y(i) > 0).map(i => [c.ms(i), y(i), i])
+          data: front.filter(i => at(i) > 0).map(i => [c.ms(i), at(i), i])
         }
       ])
+      .filter(Boolean)
   }
 }

@@ -84,9 +84,14 @@ function parallelOption(c, kernel, parameters, width) {
   const low = times[0],
     high = Math.max(low * 1.0001, quantile(times, 0.9)),
     beyond = times[times.length - 1] > high
-  // the ends, and what is not near them
-  const marks = ticks(low, high, high / low > 4).filter(v => Math.min(v - low, high - v) > (high - low) / 16)
-  marks.push(low, high)
+  // the ends, and what is not near them; equal times have one mark
+  const equal = times[times.length - 1] === low
+  const marks = equal
+    ? [low]
+    : ticks(low, high, high / low > 4)
+        .filter(v => Math.min(v - low, high - v) > (high - low) / 16)
+        .concat([low, high])
+  const digits = digitsFor(marks)
   const ink = cssVar('--ink2')
   return {
     tooltip: { formatter: p => trialTip(c, shown[p.dataIndex]) },
@@ -132,7 +137,7 @@ function parallelOption(c, kernel, parameters, width) {
           max: high,
           axisTick: { show: false, customValues: marks },
           axisLabel: {
-            formatter: v => (v === high && beyond ? '≥ ' : '') + num(v, 3),
+            formatter: v => (v === high && beyond ? '≥ ' : '') + num(v, digits),
             customValues: marks
           }
         }
@@ -214,7 +219,8 @@ function heatOption(c, kernel, a, b, median) {
       shown[shown.length - 1] > low * 4 ? Math.min(shown[shown.length - 1], low * 4) : shown[shown.length - 1],
       low * 1.0001
     )
-  const few = data.length <= 90 && !narrow()
+  const few = data.length <= 90 && !narrow(),
+    digits = Math.max(4, digitsFor([low, high]))
   return {
     grid: { left: 74, right: 20, top: 10, bottom: 84 },
     tooltip: {
@@ -248,8 +254,11 @@ function heatOption(c, kernel, a, b, median) {
       itemHeight: 120,
       itemWidth: 10,
       calculable: false,
-      formatter: v => num(v, 4) + (v >= high && shown[shown.length - 1] > high ? ' ms or more' : ' ms'),
-      text: [num(high, 4) + ' ms' + (shown[shown.length - 1] > high ? ' or more' : ''), num(low, 4) + ' ms'],
+      formatter: v => num(v, digits) + (v >= high && shown[shown.length - 1] > high ? ' ms or more' : ' ms'),
+      text:
+        shown[shown.length - 1] === low
+          ? ['', num(low, 4) + ' ms']
+          : [num(high, digits) + ' ms' + (shown[shown.length - 1] > high ? ' or more' : ''), num(low, digits) + ' ms'],
       textStyle: { color: cssVar('--ink2'), fontSize: 11 },
       inRange: { color: cssVar('--ramp').split(',') }
     },

@@ -74,7 +74,7 @@ function progressOption(c, x, xName, height) {
     yAxis: timeAxis(range.low, range.high, c.unit),
     series: clouds.concat(
       [
-        {
+        steps.length && {
           name: 'best so far',
           type: 'line',
           step: 'end',
@@ -87,7 +87,7 @@ function progressOption(c, x, xName, height) {
           endLabel: endLabel(lines.length, cssVar('--ink')),
           z: 5
         }
-      ],
+      ].filter(Boolean),
       lines.map((i, k) => ({
         name: c.text('kernel', i),
         type: 'line',

@@ -210,12 +210,17 @@ class Campaign {
     return [...counts].sort((a, b) => b[1] - a[1])
   }
 
-  /* Why trials failed: {outcome, reason, count, row}, the most frequent first. Reasons that are alike but for their
-   * numbers are one, which is told as the first trial, row, has it; db/query_reasons.c groups the same way. */
+  /* Was it right, and then refused by a final? Its reason says why. */
+  refused(i) {
+    return this.outcome(i) === 'ok' && this.col.eligible[i] !== 1 && Boolean(this.text('reason', i))
+  }
+  /* Why trials failed, or were refused: {outcome, reason, count, row}, the most frequent first. Reasons that are alike
+   * but for their numbers are one, which is told as the first trial, row, has it; db/query_reasons.c groups the same
+   * way. */
   reasons() {
     const met = new Map()
     for (const i of this.candidates) {
-      if (this.outcome(i) === 'ok' || this.outcome(i) === 'in_flight') continue
+      if ((this.outcome(i) === 'ok' && !this.refused(i)) || this.outcome(i) === 'in_flight') continue
       const key = this.outcome(i) + ' ' + this.text('reason', i).replace(NUMBER, '#')
       const one = met.get(key)
       if (one) one.count++
@@ -224,11 +229,12 @@ class Campaign {
     return [...met.values()].sort((a, b) => b.count - a.count || a.row - b.row)
   }
 
-  /* Rows of which no other has both a lower x and a lower y; from the lowest x. */
+  /* Rows, of those that no final refused, of which no other has both a lower x and a lower y; from the lowest x. */
   front(rows, x, y) {
     const out = []
     let least = Infinity
-    for (const i of rows.filter(i => x(i) > 0 && y(i) >= 0).sort((a, b) => x(a) - x(b) || y(a) - y(b)))
+    const may = rows.filter(i => x(i) > 0 && y(i) >= 0 && !this.refused(i))
+    for (const i of may.sort((a, b) => x(a) - x(b) || y(a) - y(b)))
       if (y(i) < least) {
         least = y(i)
         out.push(i)

@@ -1,11 +1,16 @@
 /* numbers.js: what the charts show as tables, for those who can't see them, or want the digits. */
 
-/* Below a chart: its table, which is made when it is opened first. */
+/* Below a chart: its table, which is made when it is opened first; of one without rows, that there are none. */
 function numbersOf(title, make) {
   const summary = h('summary', {}, 'Numbers', h('span', { class: 'hidden' }, ': ' + title))
   const box = h('details', { class: 'numbers' }, summary)
   box.addEventListener('toggle', () => {
-    if (box.open && box.children.length === 1) box.append(make() || h('p', { class: 'note' }, 'There are none.'))
+    if (!box.open || box.children.length > 1) return
+    const table = make(),
+      of = table && table.querySelector('caption').textContent
+    box.append(
+      table && table.querySelector('td') ? table : h('p', { class: 'note' }, (of ? of + ': t' : 'T') + 'here are none.')
+    )
   })
   return box
 }

@@ -30,7 +30,7 @@ function parameters(c) {
       )
     drawHeat()
     const options = names.map(n => [n, n])
-    box.replaceChildren(
+    const parts = [
       one
         ? h(
             'div',
@@ -68,9 +68,7 @@ function parameters(c) {
             )
           )
         : h('p', { class: 'note' }, 'Too few timed trials of this kernel for an estimate of importance.'),
-      varied.length
-        ? parallelChart(c, orderParameters(varied, one), Boolean(one))
-        : null,
+      parallelChart(c, orderParameters(varied, one), Boolean(one)),
       names.length > 1
         ? h(
             'div',
@@ -102,7 +100,8 @@ function parameters(c) {
             heat
           )
         : null
-    )
+    ]
+    box.replaceChildren(...parts.filter(Boolean))
   }
   fill()
   return section(

@@ -59,7 +59,7 @@ function limits(c) {
     () => distributionOption(c),
     () => distributionNumbers(c)
   )
-  if (!(c.memoryRoof > 0))
+  if (!rooflinePoints(campaigns, c).points.length)
     return section(
       'limits',
       'Times',
@@ -67,7 +67,10 @@ function limits(c) {
       h(
         'p',
         { class: 'note' },
-        'There is no roofline: the device’s peak rates, or the problem’s FLOPs and bytes, are not recorded.'
+        'There is no roofline: ' +
+          (c.memoryRoof > 0
+            ? 'there is no winner and no baseline that was timed.'
+            : 'the device’s peak rates, or the problem’s FLOPs and bytes, are not recorded.')
       )
     )
   return section(
@@ -96,7 +99,10 @@ function limits(c) {
 
 function failures(c) {
   const reasons = c.reasons(),
+    flying = c.candidates.filter(i => c.outcome(i) === 'in_flight').length,
     most = 25
+  if (!c.candidates.length)
+    return section('outcomes', 'Outcomes', h('p', { class: 'note' }, 'The campaign has no trials.'))
   return section(
     'outcomes',
     'Outcomes',
@@ -108,7 +114,8 @@ function failures(c) {
     ),
     reasons.length
       ? simpleTable(
-          'Why trials are not ok, the most frequent reasons first; those that differ in numbers alone are one' +
+          'Why trials are not ok, or may not win, the most frequent reasons first; those that differ in numbers alone ' +
+            'are one' +
             (reasons.length > most ? ' (' + most + ' of ' + count(reasons.length) + ')' : ''),
           ['Outcome', 'Trials', 'Reason', 'Example'],
           reasons
@@ -116,7 +123,13 @@ function failures(c) {
             .map(r => [badge(r.outcome), count(r.count), r.reason.slice(0, 400), 'trial ' + c.col.id[r.row]]),
           [1]
         )
-      : h('p', { class: 'note' }, 'Every trial is ok.')
+      : h(
+          'p',
+          { class: 'note' },
+          flying
+            ? 'No trial that ended was not ok; ' + count(flying) + (flying === 1 ? ' is' : ' are') + ' under way.'
+            : 'Every trial is ok.'
+        )
   )
 }
 
@@ -124,13 +137,19 @@ function fronts(c) {
   const rows = c.timed.filter(i => c.col.error[i] >= 0 && (c.outcome(i) === 'ok' || c.outcome(i) === 'inaccurate'))
   const powered = c.candidates.filter(i => c.energy[i] > 0)
   const error =
-    rows.length > 1
-      ? chart(
-          '*Error against time:* the line is what nothing beats in both',
-          () => frontOption(c, i => c.col.error[i], 'relative Frobenius error', rows),
-          () => frontNumbers(c, i => c.col.error[i], 'Relative Frobenius error', rows)
+    rows.length > 1 && rows.every(i => c.col.error[i] === 0)
+      ? h(
+          'p',
+          { class: 'note' },
+          'There is no chart of them: the errors of all ' + plural(rows.length, 'timed trial') + ' are 0.'
         )
-      : null
+      : rows.length > 1
+        ? chart(
+            '*Error against time:* the line is what nothing beats in both',
+            () => frontOption(c, i => c.col.error[i], 'relative Frobenius error', rows),
+            () => frontNumbers(c, i => c.col.error[i], 'Relative Frobenius error', rows)
+          )
+        : null
   const energy =
     powered.length > 1
       ? chart(

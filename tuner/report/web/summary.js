@@ -71,11 +71,35 @@ function limitTile(c, i) {
   return limit && tile(limit[0], percent(limit[1]), '', limit[2])
 }
 
+/* Why there is no winner. */
+function noWinner(c) {
+  const ok = c.candidates.filter(i => c.outcome(i) === 'ok'),
+    refused = ok.filter(i => c.refused(i))
+  if (!c.candidates.length) return 'There is no winner: the campaign has no trials.'
+  if (c.raw.state === 'running' && !refused.length)
+    return 'No configuration has been verified yet, so there is no winner.'
+  if (!ok.length) return 'There is no winner: no trial was ok. Below, Outcomes says why.'
+  if (!refused.length) return 'There is no winner: no trial that was ok may win.'
+  const first = refused.reduce((a, b) => (c.sought(b) < c.sought(a) ? b : a)),
+    why = c.text('reason', first)
+  return (
+    'There is no winner: ' +
+    (refused.length === ok.length
+      ? 'the final refused all ' + count(ok.length) + ' that were ok'
+      : 'the final refused ' + count(refused.length) + ' of ' + count(ok.length) + ' that were ok') +
+    '. Trial ' +
+    c.col.id[first] +
+    ': ' +
+    cut(why.replace(/^refused by the final: /, ''), 240)
+  )
+}
+
 function summary(c) {
   const w = c.best,
     col = c.col,
     first = c.firstBaseline
-  const ok = c.candidates.filter(i => c.outcome(i) === 'ok').length
+  const ok = c.candidates.filter(i => c.outcome(i) === 'ok').length,
+    refused = c.candidates.filter(i => c.refused(i)).length
   const tiles =
     w >= 0
       ? [
@@ -153,12 +177,13 @@ function summary(c) {
         plural(c.candidates.length, 'trial') +
         ', ' +
         count(ok) +
-        ' ok'
+        ' ok' +
+        (refused ? ', ' + count(refused) + ' of them refused by a final' : '')
     ),
     c.raw.note ? h('p', { class: 'warn' }, c.raw.note) : null,
     w >= 0
       ? h('dl', { class: 'tiles' }, tiles.filter(Boolean))
-      : h('p', { class: 'warn' }, 'No configuration has been verified yet, so there is no winner.'),
+      : h('p', { class: 'warn' }, noWinner(c)),
     w >= 0
       ? h(
           'p',

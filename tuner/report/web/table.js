@@ -53,7 +53,9 @@ function allColumns(c) {
       wide: true,
       get: i => c.configuration(i),
       show: (x, i) =>
-        c.outcome(i) !== 'ok' && c.text('reason', i) ? c.text('reason', i).slice(0, 240) : c.configuration(i, c.varied)
+        (c.outcome(i) !== 'ok' || c.refused(i)) && c.text('reason', i)
+          ? c.text('reason', i).slice(0, 240)
+          : c.configuration(i, c.varied)
     }
   ]
 }
@@ -197,7 +199,9 @@ function trialTable(c, state) {
         count(Math.min(rows.length, (state.page + 1) * PAGE_ROWS)) +
         ' of ' +
         plural(rows.length, 'trial')
-      : 'No trial passes the filter'
+      : c.n
+        ? 'No trial passes the filter'
+        : 'There are no trials'
     const focused = document.activeElement
     back.disabled = state.page === 0
     on.disabled = state.page >= pages - 1
