@@ -4,18 +4,18 @@
 #include "db/query_private.h"
 #include "model/outcome.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The plain keys of a campaign, in the order of this list; then ids, from which the rest is made: of its best trial, by
- * an index and the condition that it needs (the two %s), and of its baseline.
+/* The plain keys of a campaign, in the order of this list (the first two %s: what older files do not have, as OBJECTIVE
+ * and RECORDED); then ids, from which the rest is made: of its best trial, by an index and the condition that it needs
+ * (the last two %s), and of its baseline.
  * A campaign that has not ended has lasted until its last trial ended. */
 static const char SELECT_CAMPAIGN[] =
     "SELECT c.id AS id, p.name AS problem, NULL AS size, d.name AS device, d.kind AS device_kind, s.name AS strategy, "
     "c.strategy_options AS options, c.seed AS seed, c.tolerance AS tolerance, c.inputs AS inputs, "
     "c.restrictions AS restrictions, "
-    "c.state AS state, c.note AS note, c.created AS created, "
+    "c.state AS state, c.note AS note, c.created AS created, %s AS objective, %s AS recorded_seconds, "
     "coalesce(c.seconds, (julianday(coalesce(c.ended, (SELECT t.ended FROM trial t WHERE t.campaign_id = c.id "
     "AND t.ended IS NOT NULL ORDER BY t.number DESC LIMIT 1))) - julianday(c.created)) * 86400) AS seconds, "
     "(SELECT count(*) FROM trial t WHERE t.campaign_id = c.id AND t.role = 'candidate') AS trials, "
@@ -25,7 +25,11 @@ static const char SELECT_CAMPAIGN[] =
     "ORDER BY t.number DESC LIMIT 1) "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { PLAIN_KEYS = 17, BEST_COLUMN = 17, BASELINE_COLUMN = 18 };
+enum { PLAIN_KEYS = 19, BEST_COLUMN = 19, BASELINE_COLUMN = 20 };
+enum { SINCE_OBJECTIVE = 3, SINCE_RECORDED = 2 /* the schema's versions */ };
+static const char OBJECTIVE[] = "c.objective";
+static const char RECORDED[] = "CASE WHEN d.kind = 'replay' THEN (SELECT total(t.total_seconds) FROM trial t "
+                               "WHERE t.campaign_id = c.id AND t.role = 'candidate') END";
 
 /* A seed is an integer; one that a 64-bit signed integer cannot hold is left as text. */
 static json_t *seed_json(const char *digits)
@@ -125,7 +129,9 @@ status query_campaign_object(struct query *q, int64_t id, json_t **out, struct e
     sqlite3_stmt *st;
     bool row = false;
     *out = json_object();
-    char *text = mem_printf(SELECT_CAMPAIGN, query_leaders_index(q, true), query_leaders_condition(q));
+    char *text = mem_printf(SELECT_CAMPAIGN, q->version >= SINCE_OBJECTIVE ? OBJECTIVE : "'time'",
+                            q->version >= SINCE_RECORDED ? RECORDED : "NULL", query_leaders_index(q, true),
+                            query_leaders_condition(q));
     status s = query_ask(q, QUESTION_campaign, text, id, &st, e);
     mem_free(text);
     if (!s)
@@ -226,49 +232,6 @@ struct campaign_args {
     int last;                           /* so many of them beside; 0: none */
 };
 
-static status add_last(struct query *q, int64_t id, int last, json_t *campaign, struct err *e)
-{
-    static const char sql[] = "SELECT id FROM (SELECT id, number FROM trial WHERE campaign_id = ?1 AND number > 0 "
-                              "ORDER BY number DESC LIMIT ?2) ORDER BY number";
-    sqlite3_stmt *st = NULL;
-    bool row;
-    json_t *list = json_array(), *trial;
-    status s = sql_prepare(&q->sql, sql, &st, e);
-    if (!s)
-        s = sql_bind(&q->sql, st, SQL_VALUES(sql_int(id), sql_int(last)), e);
-    while (!s && !(s = query_step(q, st, &row, e)) && row &&
-           !(s = query_trial(q, sqlite3_column_int64(st, 0), &trial, e)))
-        json_array_append_new(list, trial);
-    sqlite3_finalize(st);
-    json_object_set_new(campaign, "last", list);
-    return s;
-}
-
-static status add_falls(struct query *q, int64_t id, json_t *campaign, struct err *e)
-{
-    static const char sql[] =
-        "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
-        "ORDER BY number";
-    static const char sql_3[] =
-        "SELECT number, time_ms FROM trial WHERE campaign_id = ?1 AND number > 0 AND score_ms IS NOT NULL "
-        "AND (SELECT objective FROM campaign WHERE id = ?1) = 'time' ORDER BY number";
-    sqlite3_stmt *st = NULL;
-    bool row;
-    double best = HUGE_VAL;
-    json_t *falls = json_array();
-    status s = sql_prepare(&q->sql, q->version >= 3 ? sql_3 : sql, &st, e);
-    if (!s)
-        s = sql_bind(&q->sql, st, SQL_VALUES(sql_int(id)), e);
-    while (!s && !(s = query_step(q, st, &row, e)) && row)
-        if (sqlite3_column_double(st, 1) < best) {
-            best = sqlite3_column_double(st, 1);
-            json_array_append_new(falls, json_pack("[o, o]", query_column(st, 0), query_column(st, 1)));
-        }
-    sqlite3_finalize(st);
-    json_object_set_new(campaign, "falls", falls);
-    return s;
-}
-
 static status campaign_body(struct query *q, const void *args, json_t **out, struct err *e)
 {
     const struct campaign_args *asked = args;
@@ -298,9 +261,7 @@ static status campaign_body(struct query *q, const void *args, json_t **out, str
         json_object_set_new(campaign, "trials", trials);
     }
     if (!s && asked->last)
-        s = add_last(q, id, asked->last, campaign, e);
-    if (!s && asked->last)
-        s = add_falls(q, id, campaign, e);
+        s = query_course(q, id, asked->last, campaign, e);
     if (s)
         json_decref(campaign);
     else

@@ -110,6 +110,9 @@ status query_pace(struct query *q, int64_t campaign, json_t **out, struct err *e
 status query_drift(struct query *q, int64_t campaign, json_t **out, struct err *e);
 /* The campaign with the keys that a list of campaigns has. */
 status query_campaign_object(struct query *q, int64_t id, json_t **out, struct err *e);
+/* Into the campaign's object: `last`, so many trials, and `falls`, [number, ms or mJ] of each that was better than all
+ * before it and may win. Reads the object's `objective`. */
+status query_course(struct query *q, int64_t id, int last, json_t *campaign, struct err *e);
 /* The id of the campaign wanted, 0: of the newest; LATHE_NOTHING if there is none. */
 status query_find_campaign(struct query *q, int64_t wanted, int64_t *id, struct err *e);
 /* {dim: n} of a campaign. */

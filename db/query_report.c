@@ -64,16 +64,15 @@ static const char NEW_NUMBERS[] = NEW_NUMBER_TABLE(X);
 static const char OLD_NUMBERS[] = NEW_NUMBER_TABLE(X);
 #undef X
 
-/* %s: the objective, or what it was before version 3. */
 static const char SELECT_FACTS[] =
     "SELECT p.summary AS summary, c.flops AS flops, c.bytes AS bytes, c.kernels AS kernels, "
     "c.space_size AS space_size, c.budget_trials AS budget_trials, c.budget_seconds AS budget_seconds, "
     "c.tool_version AS tool_version, c.command_line AS command_line, c.ended AS ended, d.handle AS handle, "
     "d.arch AS arch, d.driver AS driver, d.toolchain AS toolchain, d.host AS host, p.hash AS specification_hash, "
-    "s.hash AS strategy_hash, %s AS objective, c.environment AS environment, d.target AS target "
+    "s.hash AS strategy_hash, c.environment AS environment, d.target AS target "
     "FROM campaign c JOIN problem p ON p.id = c.problem_id JOIN device d ON d.id = c.device_id "
     "JOIN strategy s ON s.id = c.strategy_id WHERE c.id = ?1";
-enum { PLAIN_FACTS = 18 };
+enum { PLAIN_FACTS = 17 };
 
 static status visit_trial(struct builder *b, sqlite3_stmt *st, void *ctx, struct err *e)
 {
@@ -142,14 +141,13 @@ static status report_body(struct query *q, const void *args, json_t **out, struc
     struct builder b = {
         .q = q, .sample_limit = wanted->samples, .columns = json_object(), .regimes = report_names_new()};
     json_t *campaign = NULL, *texts = json_object();
-    char *facts = mem_printf(SELECT_FACTS, q->version >= 3 ? "c.objective" : "'time'");
     for (int i = 0; i < NTEXTS; i++)
         b.texts[i] = report_names_new();
     status s = query_find_campaign(q, wanted->campaign, &b.campaign, e);
     if (!s)
         s = query_campaign_object(q, b.campaign, &campaign, e);
     if (!s)
-        s = report_each_row(&b, facts, visit_facts, campaign, e);
+        s = report_each_row(&b, SELECT_FACTS, visit_facts, campaign, e);
     if (!s)
         s = add_pace(q, b.campaign, campaign, e);
     if (!s)
@@ -171,7 +169,6 @@ static status report_body(struct query *q, const void *args, json_t **out, struc
     json_decref(b.columns);
     json_decref(texts);
     mem_free(b.rows);
-    mem_free(facts);
     if (s)
         json_decref(campaign);
     else

@@ -93,6 +93,28 @@ counter() {
     fails 2 "is not an objective" lathe best --objective speed --db p.db
 }
 
+@test "show: how the energies that were looked for fell" {
+    counter
+    lathe tune tiny ${RUN/--trials 9/--trials 24} --top 2 --objective energy --db s.db --quiet >/dev/null
+    # as the trials had them; what the final took is another regime's
+    sqlite3 s.db "UPDATE measurement SET energy_mj = CASE regime WHEN 'trial' THEN 1e-9 * (100 - trial_id) ELSE 7 END
+            WHERE energy_mj IS NOT NULL;
+        UPDATE trial SET energy_mj = 7 WHERE energy_mj IS NOT NULL"
+    lathe show 1 --db s.db >shown
+    scored="FROM trial WHERE score_ms IS NOT NULL AND number > 0"
+    fell="$(sqlite3 s.db "SELECT printf('%.4g to %.4g mJ, found by trial %d of 24', 1e-9 * (100 - min(id)),
+        1e-9 * (100 - max(id)), max(number)) $scored")"
+    grep -qF "best so far  $fell" shown || { echo "$fell"; cat shown; return 1; }
+    head -1 shown | grep -q ", for the least energy$"
+    # what has no seven decimals is told by powers of ten
+    sqlite3 s.db "UPDATE trial SET energy_mj = 1e-9 * id WHERE energy_mj IS NOT NULL"
+    lathe show 1 --db s.db >shown
+    not grep -qF 0.0000000 shown
+    grep -Eq "^ +1 .* [0-9.]{5}e-0[789] " shown
+    lathe best --db s.db >shown
+    not grep -qF 0.0000000 shown
+}
+
 @test "tune --objective energy: refused where the device does not tell it" {
     export LATHE_POWERCAP=$PWD/nothing
     fails 2 "host does not tell what energy it takes" lathe tune tiny $RUN --objective energy --db n.db --quiet

@@ -28,6 +28,26 @@ replay() { "$LATHE_BIN" tune --device "replay:$1" "${@:2}"; }
     [[ "$out" == *"6768 trials in "*": ok 5240, launch 1528"* ]]
 }
 
+@test "tune, show: a replay took the recorded time" {
+    local recording="$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"
+    lathe tune --device "replay:$recording" --strategy random --trials 30 --db r.db -q >ended
+    lathe show 1 --db r.db >shown
+    seconds="$(sqlite3 r.db "SELECT printf('%.1f', sum(total_seconds)) FROM trial")"
+    for file in ended shown; do
+        grep -q "^finished after $seconds s of recorded time; 30 trials: " $file
+    done
+    lathe tune --device "replay:$recording" --strategy random --trials 2 --seed 2 --db r.db -q >ended
+    lathe compare 1 2 --db r.db >compared
+    grep -Eq "^ +1 .* $seconds .*" compared
+    lathe show 1 --db r.db --json >one.json
+    [ "$(json one.json "printf('%.1f', j ->> '$.recorded_seconds')")" = "$seconds" ]
+    lathe import "$recording" --db i.db
+    lathe show 1 --db i.db >shown
+    grep -q "^finished after 1148.2 s of recorded time; 4092 trials: " shown
+    lathe show 1 --db i.db --json >one.json
+    [ "$(json one.json "(j ->> '$.objective') || json_type(j, '$.recorded_seconds')")" = timenull ]
+}
+
 @test "the budget in seconds is recorded time, and no real time" {
     start=$SECONDS
     replay "$PNPOLY" --db none --strategy random --seconds 10m --json >report 2>/dev/null

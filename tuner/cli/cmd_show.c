@@ -32,7 +32,7 @@ static void print_campaign(struct strbuf *b, const json_t *c, const json_t *best
 {
     int columns = is_terminal(stdout) ? terminal_columns(stdout) : 0;
     report_campaign(b, c);
-    report_history(b, json_object_get(c, "falls"), tree_int(c, "trials"), columns && spark_utf8());
+    report_history(b, c, columns, columns && spark_utf8());
     if (json_array_size(best) + json_array_size(json_object_get(c, "baselines")) > 0) {
         sb_add(b, "\n");
         report_best(b, best, json_object_get(c, "baselines"), NULL);

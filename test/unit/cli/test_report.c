@@ -94,20 +94,38 @@ static void low_rates(void **state)
 
 static void history(void **state)
 {
-    json_t *falls = read("[[2, 8], [41, 4]]");      /* the first failed; others after 41 were slower */
+    /* the first failed; others after 41 were slower */
+    json_t *c = read("{\"trials\": 80, \"objective\": \"time\", \"falls\": [[2, 8], [41, 4]]}");
     struct strbuf b = {0};
-    report_history(&b, falls, 80, false);
+    report_history(&b, c, 0, false);
     assert_string_equal(b.s, "best so far  8 to 4 ms, found by trial 41 of 80\n");
     sb_free(&b);
-    report_history(&b, falls, 80, true);
+    report_history(&b, c, 120, true);
     assert_int_equal(strncmp(b.s, "best so far  \xe2\x96\x88\xe2\x96\x88", 19), 0);
     assert_non_null(strstr(b.s, "\xe2\x96\x88\xe2\x96\x81\xe2\x96\x81"));
     assert_non_null(strstr(b.s, "\xe2\x96\x81  8 to 4 ms"));
     assert_int_equal(text_width(b.s), 13 + 40 + 2 + (int)strlen("8 to 4 ms, found by trial 41 of 80") + 1);
     sb_free(&b);
-    report_history(&b, falls, 9, true);
+    static const int narrow[] = {50, 40, 30};                   /* bars stay on the line that they begin */
+    for (int i = 0; i < 3; i++) {
+        report_history(&b, c, narrow[i], true);
+        char *bars_end = strstr(b.s, "  8 to 4 ms");
+        assert_non_null(bars_end);
+        *bars_end = 0;
+        assert_int_equal(text_width(b.s), narrow[i]);
+        sb_free(&b);
+    }
+    report_history(&b, c, 20, true);                             /* no room for any */
+    assert_string_equal(b.s, "best so far  8 to 4 ms, found by trial 41 of 80\n");
+    sb_free(&b);
+    json_object_set_new(c, "objective", json_string("energy"));
+    report_history(&b, c, 0, false);
+    assert_string_equal(b.s, "best so far  8 to 4 mJ, found by trial 41 of 80\n");
+    sb_free(&b);
+    json_object_set_new(c, "trials", json_integer(9));
+    report_history(&b, c, 120, true);
     assert_int_equal(b.len, 0);                                  /* too few to say anything */
-    json_decref(falls);
+    json_decref(c);
 }
 
 static void csv_rows(void **state)
@@ -162,6 +180,23 @@ static void small_times(void **state)
     json_decref(best);
 }
 
+/* What decimals would show as zeros is shown by powers of ten, in the whole column. */
+static void smaller_numbers(void **state)
+{
+    json_t *best = read("[{\"id\": 1, \"kernel\": \"k\", \"time_ms\": 1.5, \"energy_mj\": 2.34567e-9,"
+                        "  \"speedup\": 0.001, \"tflops\": 3.25e-12, \"configuration\": {}},"
+                        " {\"id\": 2, \"kernel\": \"k\", \"time_ms\": 2.5, \"energy_mj\": 3.5, \"speedup\": 0.5,"
+                        "  \"tflops\": 0, \"configuration\": {}}]");
+    struct strbuf b = {0};
+    report_best(&b, best, NULL, NULL);
+    assert_string_equal(b.s,
+        "rank  trial  kernel  time ms  energy mJ  speed-up    GFLOP/s  error  configuration\n"
+        "   1      1  k         1.500  2.346e-09  1.0e-03x  3.250e-09      -\n"
+        "   2      2  k         2.500  3.500e+00     0.50x  0.000e+00      -\n");
+    sb_free(&b);
+    json_decref(best);
+}
+
 static void campaign_lines(void **state)
 {
     json_t *c = read("{\"id\": 3, \"problem\": \"linear\", \"size\": {\"M\": 1}, \"device\": \"host\","
@@ -176,6 +211,17 @@ static void campaign_lines(void **state)
                              "tolerance atol=0 rtol=0.001 frobenius=0.01, inputs wide\n"
                              "only where BM > 1\nonly where BN > BM\n"
                              "finished after 61.2 s; 3 trials: 2 ok, 1 compile\n");
+    sb_free(&b);
+    json_object_set_new(c, "objective", json_string("energy"));
+    json_object_set_new(c, "seconds", json_real(0.0123));
+    report_campaign(&b, c);
+    assert_non_null(strstr(b.s, ", seed 7, for the least energy\n"));
+    assert_non_null(strstr(b.s, "\nfinished after 0.012 s; 3 trials"));
+    sb_free(&b);
+    json_object_set_new(c, "device_kind", json_string("replay"));
+    json_object_set_new(c, "recorded_seconds", json_real(78.84));
+    report_campaign(&b, c);
+    assert_non_null(strstr(b.s, "\nfinished after 78.8 s of recorded time; 3 trials"));
     sb_free(&b);
     json_decref(c);
 }
@@ -250,7 +296,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(low_rates),    cmocka_unit_test(history),        cmocka_unit_test(csv_rows),
         cmocka_unit_test(best_table),   cmocka_unit_test(front_table),    cmocka_unit_test(mixed_table),
-        cmocka_unit_test(small_times),  cmocka_unit_test(campaign_lines), cmocka_unit_test(reasons_and_trials),
+        cmocka_unit_test(small_times),  cmocka_unit_test(smaller_numbers), cmocka_unit_test(campaign_lines),
+        cmocka_unit_test(reasons_and_trials),
         cmocka_unit_test(missing_keys), cmocka_unit_test(long_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

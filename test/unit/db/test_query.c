@@ -7,8 +7,8 @@ static const char TRIAL_KEYS[] =
     "shared_bytes occupancy seconds problem operator size device device_kind tolerance inputs started energy_mj "
     "objective ran_on finals";
 static const char CAMPAIGN_KEYS[] = "id problem size device device_kind strategy options seed tolerance inputs "
-                                    "restrictions state note created seconds trials ok devices best_ms "
-                                    "baseline_ms speedup";
+                                    "restrictions state note created objective recorded_seconds seconds trials ok "
+                                    "devices best_ms baseline_ms speedup";
 
 static void assert_number(const json_t *object, const char *key, double wanted)
 {
@@ -223,7 +223,7 @@ static void test_campaign(void **state)
     json_t *c;
     assert_ok(query_campaign(q, 1, &c, e));
     assert_keys(c, "id problem size device device_kind strategy options seed tolerance inputs restrictions state note "
-                   "created seconds trials ok devices best_ms baseline_ms speedup "
+                   "created objective recorded_seconds seconds trials ok devices best_ms baseline_ms speedup "
                    "baselines outcomes reasons pace drift");
     assert_ids(json_object_get(c, "trials"), "3 4 5 6 7 8 9");
     assert_ids(json_object_get(c, "baselines"), "1 2");

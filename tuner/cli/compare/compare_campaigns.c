@@ -192,7 +192,10 @@ static void add_row(struct table *t, const json_t *row, const struct layout *l)
         table_cell(t, tree_text(row, "state"));
     table_cellf(t, "%lld", (long long)tree_int(row, "trials"));
     table_cellf(t, "%lld", (long long)tree_int(row, "ok"));
-    cell_number(t, row, "seconds", "%.*f", 1);
+    struct strbuf took = {0};
+    report_seconds(&took, row);
+    table_cell(t, sb_str(&took));
+    sb_free(&took);
     cell_number(t, row, "best_ms", "%.*f", l->best);
     cell_number(t, row, "baseline_ms", "%.*f", l->baseline);
     cell_number(t, row, "speedup", "%.*fx", 2);

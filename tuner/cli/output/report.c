@@ -97,6 +97,15 @@ static void outcome_counts(struct strbuf *b, const json_t *outcomes)
         sb_add(b, "none");
 }
 
+bool report_seconds(struct strbuf *b, const json_t *campaign)
+{
+    double recorded = tree_number(campaign, "recorded_seconds"),
+           seconds = isnan(recorded) ? tree_number(campaign, "seconds") : recorded;
+    if (!isnan(seconds))
+        sb_addf(b, seconds > 0 && seconds < 1 ? "%.2g" : "%.1f", seconds);
+    return !isnan(seconds);
+}
+
 void report_campaign(struct strbuf *b, const json_t *campaign)
 {
     sb_addf(b, "campaign %lld: %s", (long long)tree_int(campaign, "id"), tree_text(campaign, "problem"));
@@ -106,7 +115,8 @@ void report_campaign(struct strbuf *b, const json_t *campaign)
     sb_addf(b, " on %s, strategy %s", tree_text(campaign, "device"), tree_text(campaign, "strategy"));
     if (*tree_text(campaign, "options"))
         sb_addf(b, " (%s)", tree_text(campaign, "options"));
-    sb_addf(b, ", seed %lld\n", (long long)tree_int(campaign, "seed"));
+    sb_addf(b, ", seed %lld%s\n", (long long)tree_int(campaign, "seed"),
+            strcmp(tree_text(campaign, "objective"), "energy") ? "" : ", for the least energy");
     if (json_object_get(campaign, "tolerance") && !report_is_recorded(campaign)) {
         sb_add(b, "tolerance ");
         report_tolerance(b, json_object_get(campaign, "tolerance"));
@@ -116,9 +126,10 @@ void report_campaign(struct strbuf *b, const json_t *campaign)
     for (size_t i = 0; i < json_array_size(restrictions); i++)
         sb_addf(b, "only where %s\n", json_string_value(json_array_get(restrictions, i)));
     sb_addf(b, "%s", tree_text(campaign, "state"));
-    double seconds = tree_number(campaign, "seconds");
-    if (!isnan(seconds))
-        sb_addf(b, " after %.1f s", seconds);
+    struct strbuf took = {0};
+    if (report_seconds(&took, campaign))
+        sb_addf(b, " after %s s%s", sb_str(&took), report_is_recorded(campaign) ? " of recorded time" : "");
+    sb_free(&took);
     const json_t *trials = json_object_get(campaign, "trials"); /* the trials themselves, or how many */
     long long count = json_is_array(trials) ? (long long)json_array_size(trials) : json_integer_value(trials);
     sb_addf(b, "; %lld trial%s: ", count, count == 1 ? "" : "s");

@@ -37,6 +37,8 @@ void report_devices(struct strbuf *b, const json_t *campaign, const json_t *best
  * outcome. */
 void report_front(struct strbuf *b, const json_t *front, const char *db);
 
+/* Appends how many seconds a campaign took, of a replay in recorded time; false, and nothing, where it is not known. */
+bool report_seconds(struct strbuf *b, const json_t *campaign);
 /* One campaign in three lines: what it was, what is right in it, and how it went; a fourth with its note, if any. */
 void report_campaign(struct strbuf *b, const json_t *campaign);
 /* How fast a campaign's search went and where its time went; nothing where that is not known. */
@@ -47,9 +49,10 @@ void report_drift(struct strbuf *b, const json_t *campaign);
 void report_reasons(struct strbuf *b, const json_t *reasons, int columns);
 /* Trials in the order proposed, the last ones of `total`; reasons are one line of at most 100. */
 void report_trials(struct strbuf *b, const json_t *trials, int64_t total, int columns);
-/* report_history.c: a line on how the best fell (`falls` of query_campaign_last) over `total` trials, with bars where
- * utf8 says so; nothing of fewer than 10, nor of a campaign for energy. */
-void report_history(struct strbuf *b, const json_t *falls, int64_t total, bool utf8);
+/* report_history.c: a line on how the best of a campaign of query_campaign_last fell over its trials, in ms or, where
+ * it looked for the least energy, mJ; with bars where utf8 says so, as many as `columns` leave room for (0: no terminal).
+ * Nothing of fewer than 10 trials. */
+void report_history(struct strbuf *b, const json_t *campaign, int columns, bool utf8);
 /* report_csv.c: an array of objects with a header line: objects in them by their keys (seconds_compile), a size,
  * tolerance or configuration as NAME=VALUE pairs in one cell; lists are left out. */
 void report_csv(struct strbuf *b, const json_t *rows);

@@ -52,7 +52,9 @@ static struct trial_layout layout_of(const json_t *rows, const json_t *more)
 {
     double tflops = largest(rows, more, "tflops"), gbps = largest(rows, more, "gbps");
     bool low = tflops < LOW_TFLOPS;
-    int rate = cells_decimals(rows, more, "tflops") - (low ? 3 : 0);
+    int rate = cells_decimals(rows, more, "tflops");
+    if (rate != CELLS_POWERS)
+        rate = low && rate > 3 ? rate - 3 : low ? 1 : rate;
     return (struct trial_layout){
         .problem = !cells_uniform(rows, more, "problem"),
         .operator = one_name_for_several(rows, more),
@@ -65,7 +67,7 @@ static struct trial_layout layout_of(const json_t *rows, const json_t *more)
         .cold = cells_decimals(rows, more, "cold_ms"),
         .sustained = cells_decimals(rows, more, "sustained_ms"),
         .energy = cells_decimals(rows, more, "energy_mj"),
-        .rate = rate < 1 ? 1 : rate,
+        .rate = rate,
         .rate_scale = low ? 1000 : 1,
         .gbps = cells_decimals(rows, more, "gbps"),
         .bandwidth = 1000 * tflops < FEW_FLOPS_A_BYTE * gbps,

@@ -32,15 +32,20 @@ int cells_decimals(const json_t *rows, const json_t *more, const char *key)
     if (!isfinite(least))
         return 3;
     int d = 3 - (int)floor(log10(least));
-    return d < 1 ? 1 : d > 7 ? 7 : d;
+    return d < 1 ? 1 : d <= 7 ? d : least < 1e-5 ? CELLS_POWERS : 7;
 }
 
 void cell_scaled(struct table *t, const json_t *row, const char *key, double scale, const char *fmt, int precision)
 {
     double v = scale * tree_number(row, key);
+    const char *behind = fmt + strlen("%.*f");
     char text[64] = "";
-    if (!isnan(v))
+    if (!isnan(v) && precision == CELLS_POWERS)
+        snprintf(text, sizeof text, "%.3e%s", v, behind);
+    else if (!isnan(v))
         snprintf(text, sizeof text, fmt, precision, v);
+    if (v != 0 && *text && !strpbrk(text, "123456789"))
+        snprintf(text, sizeof text, "%.1e%s", v, behind);
     table_cell(t, text);
 }
 

@@ -8,8 +8,12 @@
 
 /* The same for every row of both arrays? key "size" is compared as a tree. */
 bool cells_uniform(const json_t *rows, const json_t *more, const char *key);
-/* Decimals for a column of positive numbers: four significant digits for the smallest of them. */
+/* Decimals for a column of positive numbers: four significant digits for the smallest of them; CELLS_POWERS where
+ * that is so small that powers of ten tell it. */
+enum { CELLS_POWERS = -1 };
 int cells_decimals(const json_t *rows, const json_t *more, const char *key);
+/* fmt: of precision and number, "%.*f" and what may follow; powers of ten instead where the precision is CELLS_POWERS,
+ * and of a number that fmt would show as zero. */
 void cell_scaled(struct table *t, const json_t *row, const char *key, double scale, const char *fmt, int precision);
 void cell_number(struct table *t, const json_t *row, const char *key, const char *fmt, int precision);
 void cell_size(struct table *t, const json_t *row);

@@ -64,8 +64,7 @@ class Campaign {
     this.varied = this.parameters.filter(p => this.candidates.some(i => p.at[i] !== p.at[this.candidates[0]]))
     this.best = raw.winner ? this.rowOf.get(raw.winner.trial) : -1
     this.recorded = raw.device_kind === 'replay' || raw.device_kind === 'imported' // nothing was measured
-    // a replay's seconds are the recorded ones
-    this.seconds = raw.device_kind === 'replay' && this.n ? this.col.at_seconds[this.n - 1] : raw.seconds
+    this.seconds = raw.recorded_seconds === null ? raw.seconds : raw.recorded_seconds
     this.addMeasurements(raw.measurements)
     this.forEnergy = raw.objective === 'energy' && this.energyMeasured
     const fastest = this.timed.reduce((most, i) => Math.max(most, this.tflops(i) || 0), 0)

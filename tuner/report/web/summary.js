@@ -154,7 +154,7 @@ function summary(c) {
     ['Winner’s speed-up', i => (i === w ? '' : w >= 0 && c.speedup(w, i) > 0 ? fixed(c.speedup(w, i), 3) + '×' : '–')],
     ['Error', i => (Number.isFinite(col.error[i]) ? col.error[i].toExponential(1) : '–')]
   ].filter(Boolean)
-  const took = duration(c.seconds) + (c.raw.device_kind === 'replay' ? ' of recorded time' : '')
+  const took = duration(c.seconds) + (c.recorded ? ' of recorded time' : '')
   const live = c.raw.state === 'running' ? 'running' : c.raw.state + ' after ' + took
   return h(
     'section',
