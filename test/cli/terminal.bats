@@ -49,6 +49,31 @@ h200() { gzip -dc "$TREE/test/data/linear-h200.db.gz" >h.db; }
     for columns in 30 60; do on $columns best --front --db h.db; done
 }
 
+@test "terminal: show and help fit narrow ones too" {
+    h200
+    on 30 show 3 --db h.db
+    for columns in 40 60; do
+        on $columns show 3 --db h.db
+        on $columns show --db h.db
+        on $columns help
+        for command in $("$LATHE_BIN" help --list); do
+            on $columns help $command
+            [ "$status" -eq 0 ]
+        done
+    done
+    # nothing is lost: the words are those of a wide one, whose lines are of 80 columns
+    for command in tune compare; do
+        "$LATHE_BIN" help $command >wide
+        on 200 help $command
+        diff wide <(sed '$d' screen)
+        on 40 help $command
+        diff <(tr -d ' \n' <wide) <(tr -d ' \n' <screen)
+    done
+    # bars are as many as there is room for
+    on 40 show 3 --db h.db
+    grep -q "^best so far  .\{27\}$" screen
+}
+
 @test "terminal: space and doctor fit it" {
     fit space linear --target sm_90a
     fit space linear --kernel simt --target sm_90a --explain BM=128,BN=256

@@ -79,12 +79,14 @@ void cli_exit_codes(struct help *h)
 void cli_help(struct strbuf *b)
 {
     struct help h = {.b = b};
-    sb_add(b, "usage: lathe COMMAND [options] [arguments]\n\n");
+    help_paragraph(&h, "usage: lathe COMMAND [options] [arguments]");
+    sb_add(b, "\n");
     help_paragraph(&h, cli_about);
     help_heading(&h, "commands");
     for (const struct command *const *c = cli_commands(); *c; c++)
         help_row(&h, (*c)->name, (*c)->summary);
-    sb_add(b, "\n`lathe help COMMAND` or `lathe COMMAND --help` tells more of one.\n");
+    sb_add(b, "\n");
+    help_paragraph(&h, "`lathe help COMMAND` or `lathe COMMAND --help` tells more of one.");
     help_heading(&h, "environment");
     for (const struct cli_variable *v = cli_variables(); v->name; v++)
         help_row(&h, v->name, v->text);
@@ -94,8 +96,11 @@ void cli_help(struct strbuf *b)
 void cli_command_help(struct strbuf *b, const struct command *c)
 {
     struct help h = {.b = b};
-    options_usage(b, c->name, c->options);
-    sb_add(b, "\n\n");
+    struct strbuf usage = {0};
+    options_usage(&usage, c->name, c->options);
+    help_paragraph(&h, sb_str(&usage));
+    sb_free(&usage);
+    sb_add(b, "\n");
     help_paragraph(&h, c->summary);
     options_help(b, c->options);
     if (c->more_help)

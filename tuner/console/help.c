@@ -1,12 +1,20 @@
 /* help.c: the text of --help, made from the option tables so that it cannot disagree with the parser. Plain text, 80
- * columns, no control characters. */
+ * columns, fewer on a terminal that has fewer, no control characters. */
 #include "console/help.h"
 #include "console/roff.h"
 #include "console/options.h"
+#include "console/output.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 80, LEFT = 24 };
+/* Below ROOMY columns the right ones are below the left. */
+enum { WIDTH = 80, LEFT = 24, ROOMY = 60, NARROW_LEFT = 6 };
+
+static int help_width(void)
+{
+    int columns = text_columns(stdout);
+    return columns && columns < WIDTH ? columns : WIDTH;
+}
 
 /* Bytes of the first word; of one that is longer than a line, as a list of choices may be, up to a | that fits. */
 static int word_length(const char *text, int room)
@@ -18,10 +26,11 @@ static int word_length(const char *text, int room)
     return len;
 }
 
-/* Appends words of `text`, breaking lines before `WIDTH`; `at` is the column already reached on this line, `indent`
+/* Appends words of `text`, breaking lines before the help's width; `at` is the column already reached on this line, `indent`
  * where the next lines begin. A newline in the text starts a new line there. */
 static void wrap(struct strbuf *b, const char *text, int at, int indent)
 {
+    int width = help_width();
     bool fresh = true; /* nothing stands on this line yet */
     while (*text) {
         if (*text == '\n') {
@@ -31,8 +40,8 @@ static void wrap(struct strbuf *b, const char *text, int at, int indent)
             text++;
             continue;
         }
-        int len = word_length(text, WIDTH - indent);
-        if (!fresh && at + 1 + len > WIDTH) {
+        int len = word_length(text, width - indent);
+        if (!fresh && at + 1 + len > width) {
             sb_addf(b, "\n%*s", indent, "");
             at = indent;
             fresh = true;
@@ -52,10 +61,15 @@ static void wrap(struct strbuf *b, const char *text, int at, int indent)
 
 void help_heading(struct help *h, const char *text)
 {
-    if (h->man)
+    struct strbuf line = {0};
+    if (h->man) {
         roff_heading(h->b, text);
-    else
-        sb_addf(h->b, "\n%s:\n", text);
+        return;
+    }
+    sb_addf(&line, "%s:", text);
+    sb_add(h->b, "\n");
+    wrap(h->b, sb_str(&line), 0, 0);
+    sb_free(&line);
 }
 
 void help_row(struct help *h, const char *left, const char *right)
@@ -66,12 +80,12 @@ void help_row(struct help *h, const char *left, const char *right)
         return;
     }
     sb_addf(b, "  %s", left);
-    int at = 2 + (int)strlen(left);
-    if (at > LEFT - 2)
-        sb_addf(b, "\n%*s", LEFT, "");
+    int column = help_width() < ROOMY ? NARROW_LEFT : LEFT, at = 2 + (int)strlen(left);
+    if (at > column - 2)
+        sb_addf(b, "\n%*s", column, "");
     else
-        sb_addf(b, "%*s", LEFT - at, "");
-    wrap(b, right, LEFT, LEFT);
+        sb_addf(b, "%*s", column - at, "");
+    wrap(b, right, column, column);
 }
 
 void help_paragraph(struct help *h, const char *text)

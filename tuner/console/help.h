@@ -1,4 +1,5 @@
-/* help.h: what a command says of itself, as text of 80 columns or as the source of a man page: written once. */
+/* help.h: what a command says of itself, as text of 80 columns (of fewer where stdout is a narrower terminal) or as the
+ * source of a man page: written once. */
 #ifndef LATHE_CONSOLE_HELP_H
 #define LATHE_CONSOLE_HELP_H
 
