@@ -30,3 +30,31 @@ tune() {
     fails 2 "'sgemm' is a baseline" lathe tune linear --kernel sgemm
     [ ! -e lathe.db ]
 }
+
+@test "one that fails in the final has no times there, and that is said and noted" {
+    cp "$TREE"/test/specs/sleep.* .
+    cat >baseline.cu <<'END'
+extern "C" int access(const char *, int), creat(const char *, unsigned);
+extern "C" __global__ void nap(const float *x, float *y, int n)
+{
+    static bool loaded;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0 && !loaded) {
+        loaded = true;
+        if (!access("ran", 0)) __builtin_trap();
+        creat("ran", 0600);
+    }
+    if (i < n) y[i] = 2.0f * x[i];
+}
+END
+    sed -i '$d' sleep.lua
+    echo 'baselines = { { "once", source = "baseline.cu",
+        steps = { launch { "nap", grid = 1, block = 64, args = { "x", "y", "N" } } } } } }' >>sleep.lua
+    split lathe tune sleep.lua --device host --trials 2 --top 1 --db t.db
+    [ "$status" -eq 0 ]
+    [ "$(grep -c "final: baseline once has no times: crash: " <<<"$errors")" = 1 ]
+    not grep -q "final, baseline once" <<<"$errors"
+    [[ "$(sqlite3 t.db "SELECT note FROM campaign")" == "final: baseline once has no times: crash: "* ]]
+    [ "$(sqlite3 t.db "SELECT count(*) FROM trial JOIN measurement ON trial_id = trial.id
+        WHERE role = 'baseline' AND regime = 'cold'")" = 0 ]
+}

@@ -116,7 +116,7 @@ static status measure_entry(struct campaign *c, struct line_up *f, struct entry 
             pool(&x->on[i].pooled[regime], &r->samples);
             x->on[i].telemetry[regime] = r->telemetry;
             if (x->leader->baseline) keep_time(f, x->on[i].leader->id, i, r);
-        } else if (!x->leader->baseline && !x->leader->refused) {
+        } else if (!x->leader->refused) {
             s = final_refuse(c, x, r, e);
         }
     }
@@ -177,9 +177,11 @@ static double take_median(struct samples *s)
     return s->median;
 }
 
-/* The device that places follow from comes last: the latest measurement counts. */
+/* The device that places follow from comes last: the latest measurement counts. A baseline that failed has nothing:
+ * the rounds before are not those of the others. */
 static status store_entry(struct campaign *c, struct entry *x, struct err *e)
 {
+    if (x->leader->baseline && x->leader->refused) return LATHE_OK;
     for (int i = c->ndevices - 1; i >= 0; i--) {
         struct figures *f = &x->on[i];
         if (!f->leader || c->devices[i].gone) continue;
@@ -219,7 +221,7 @@ static status rank_all(struct campaign *c, struct entry *entries, int n, int fir
     for (int i = 0; i < n; i++) {
         status s = store_entry(c, &entries[i], e);
         if (s) return s;
-        if (i < first_leader) tell(c, &entries[i], 0);
+        if (i < first_leader && !entries[i].leader->refused) tell(c, &entries[i], 0);
     }
     final_sort(entries + first_leader, n - first_leader, c->request->objective);
     for (int i = first_leader, rank = 1; i < n; i++) {

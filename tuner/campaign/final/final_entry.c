@@ -1,6 +1,7 @@
 /* final_entry.c: one entry of the final, evaluated on every device at the same time. */
 #include "base/mem.h"
 #include "campaign/final/final_impl.h"
+#include <stdio.h>
 #include <string.h>
 
 bool final_interrupted(struct campaign *c) { return campaign_must_stop(c) && c->interrupted; }
@@ -53,7 +54,7 @@ status final_evaluate(struct campaign *c, struct entry *x, double seconds, struc
 {
     status s = bench_images(c, e);      /* should a worker have to be replaced */
     if (!s) s = leader_reopen(c, x->leader, &x->evaluation, e);
-    if (s || (x->leader->refused && !x->leader->baseline)) return s;
+    if (s || x->leader->refused) return s;
     for (int i = 0; i < c->ndevices; i++) {
         struct pool_device *d = &c->devices[i];
         answers[i] = (struct answer_of){.device = d, .wanted = !d->gone && x->on[i].leader};
@@ -84,9 +85,19 @@ void final_answers_free(const struct campaign *c, struct answer_of *answers)
     mem_free(answers);
 }
 
+static status baseline_is_out(struct campaign *c, const struct entry *x, const struct result *r, struct err *e)
+{
+    char note[400];
+    snprintf(note, sizeof note, "final: baseline %.60s has no times: %s: %.280s", x->leader->kernel->name,
+             outcome_name(r->outcome), r->reason);
+    campaign_note(c, "%s", note);
+    return store_campaign_note(c->store, c->id, note, e);
+}
+
 status final_refuse(struct campaign *c, struct entry *x, struct result *r, struct err *e)
 {
     x->leader->refused = true;
+    if (x->leader->baseline) return baseline_is_out(c, x, r, e);
     campaign_note(c, "final: trial %lld is out: %s: %s", (long long)x->leader->id, outcome_name(r->outcome), r->reason);
     if (!c->refusal)
         c->refusal = mem_printf("trial %lld is %s: %s", (long long)x->leader->id, outcome_name(r->outcome), r->reason);

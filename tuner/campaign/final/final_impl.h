@@ -38,7 +38,8 @@ void final_entry_close(const struct campaign *c, struct entry *x);
 /* The answers are one a device, and to be given to final_answers_free. A device that is lost is taken out. */
 status final_evaluate(struct campaign *c, struct entry *x, double seconds, struct answer_of *answers, struct err *e);
 void final_answers_free(const struct campaign *c, struct answer_of *answers);
-/* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. */
+/* Takes a leader out of the final; the store is told why, so that it stands in no list of the best. Of a baseline, the
+ * campaign's note tells why it has no times of the final. */
 status final_refuse(struct campaign *c, struct entry *x, struct result *r, struct err *e);
 
 /* final_sort.c: the leaders among the entries, best first. */
