@@ -148,6 +148,12 @@ local function keys_of(t)
   return table.concat(names, ", ")
 end
 
+-- What a text has that would end it in C, or drive a terminal; nil: nothing. Line ends and tabs may be in it.
+local function odd_character(text)
+  local at = text:find("[\0-\8\11-\31\127]")
+  return at and string.format("has a control character, byte %d, at %d", text:byte(at), at)
+end
+
 -- Checks the named fields of an option; level is error()'s, counted from the option's constructor.
 local function check_option(kind, option, level)
   for k, v in pairs(option) do
@@ -157,6 +163,8 @@ local function check_option(kind, option, level)
         error(string.format("%s: unknown field '%s'; known: %s", kind, tostring(k), keys_of(option_keys[kind])), level)
       elseif type(v) ~= want then
         error(string.format("%s: %s must be a %s, not %s", kind, k, want, describe(v)), level)
+      elseif want == "string" and odd_character(v) then
+        error(string.format("%s: %s %s", kind, k, odd_character(v)), level)
       end
     end
   end
@@ -187,6 +195,7 @@ local function make_option(kind, fields)
   if kind == "choice" then
     for i, word in ipairs(option) do
       if type(word) ~= "string" then error("choice: choice " .. i .. " must be a string, not " .. describe(word), 3) end
+      if odd_character(word) then error("choice: choice " .. i .. " " .. odd_character(word), 3) end
     end
     if #option == 0 then error("choice: at least one string is needed", 3) end
     if option.default == nil then option.default = option[1] end
@@ -221,6 +230,8 @@ local function check_strategy(s)
       error(string.format("strategy: unknown field '%s'; known: %s", tostring(k), keys_of(strategy_keys)), 3)
     elseif k ~= "tag" and type(v) ~= want then
       error(string.format("strategy: %s must be a %s, not %s", k, want, describe(v)), 3)
+    elseif want == "string" and odd_character(v) then
+      error(string.format("strategy: %s %s", k, odd_character(v)), 3)
     end
   end
   if not s.name then error("strategy: name is missing", 3) end
