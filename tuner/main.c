@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "cli/cli.h"
 #include "console/output.h"
+#include "console/parse.h"
 #ifdef LATHE_MPI
 #include "mpi/ranks.h"
 #include "mpi/relay.h"
@@ -59,12 +60,15 @@ static void warn_of_ranks(const char *command)
                                               {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
     for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
         const char *size = getenv(starters[i][0]), *rank = getenv(starters[i][1]);
-        if (strcmp(command, "tune") || !size || atoi(size) < 2 || (rank && atoi(rank)))
+        int64_t processes;
+        struct err e;
+        bool first = !rank || !rank[strspn(rank, "0")];
+        if (strcmp(command, "tune") || !size || !first || parse_count("", size, 2, INT64_MAX, &processes, &e))
             continue;
-        note_line("warning: this is one of %d processes of a job, and this lathe was built without MPI: each runs a "
+        note_line("warning: this is one of %lld processes of a job, and this lathe was built without MPI: each runs a "
                   "campaign of its own, perhaps on the same device\nlathe-mpi shares one campaign among them (`make mpi`, "
                   "docs/mpi.md)",
-                  atoi(size));
+                  (long long)processes);
         return;
     }
 }

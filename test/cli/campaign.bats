@@ -297,7 +297,12 @@ sql() { sqlite3 lathe.db "$1"; }
         env $started "$LATHE_BIN" tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --db j.db --quiet 2>log
         grep -q "^warning: this is one of 2 processes of a job, and this lathe was built without MPI" log
     done
-    for started in "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1" "PMI_SIZE=1 PMI_RANK=0"; do
+    # more than an int holds: neither another number, nor another rank
+    env OMPI_COMM_WORLD_SIZE=4294967298 "$LATHE_BIN" tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 \
+        --db j.db --quiet 2>log
+    grep -q "^warning: this is one of 4294967298 processes of a job" log
+    for started in "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1" "PMI_SIZE=1 PMI_RANK=0" "PMI_SIZE=two PMI_RANK=0" \
+        "PMI_SIZE=99999999999999999999 PMI_RANK=4294967296"; do
         env $started "$LATHE_BIN" tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --db j.db --quiet 2>log
         [ ! -s log ] || ! grep warning log
     done

@@ -33,6 +33,12 @@ load helper
     done
 }
 
+@test "help says where a number is a whole one" {
+    fails 2 "--give-up: '1.5' is not a whole number" lathe tune linear --give-up 1.5
+    [[ "$(lathe help tune | tr -s ' \n' ' ')" == *"--give-up N and not longer than N (a whole number) times "* ]]
+    not grep -E "^ +--[a-z-]+ X( |$)" <(lathe help tune)
+}
+
 @test "help of something that is no command" {
     fails 2 "did you mean 'tune'?" lathe help tuen
 }

@@ -56,9 +56,9 @@ const struct option_row tune_options[] = {
      .help = "how long one configuration may take, besides what measuring takes by itself, before it is killed; a "
              "reference kernel may take ten times as long",
      .given = offsetof(struct tune_args, has_time_limit)},
-    {"give-up", .arg = "X", .kind = OPTION_COUNT, AT(give_up), .initial = "20", .max = 1000000,
-     .help = "and not longer than X times what the best so far took to be verified and measured, but 2 s; 0: only "
-             "--time-limit",
+    {"give-up", .arg = "N", .kind = OPTION_COUNT, AT(give_up), .initial = "20", .max = 1000000,
+     .help = "and not longer than N (a whole number) times what the best so far took to be verified and measured, but "
+             "2 s at least; 0: only --time-limit",
      .given = offsetof(struct tune_args, has_give_up)},
     {"resume", .arg = "CAMPAIGN", .kind = OPTION_COUNT, AT(resume), .min = 1,
      .help = "go on with a campaign of the database that was interrupted, killed or failed, or that is to have more "
