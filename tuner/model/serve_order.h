@@ -1,12 +1,16 @@
 /* Which of several configurations comes first for a size on a device. In liblathe and, as this text, in every export as
  * C: C11 with <stdint.h> and <string.h>. */
 
+/* Ranks: a device of this name, one of this capability, other GPUs (of NEWEST - sm), no GPU, the plain kernel. */
+enum { LATHE_SAME = 1, LATHE_OWN, LATHE_NEWEST = 10000, LATHE_NO_GPU, LATHE_PLAIN };
+
 /* sm: the compute capability that the configuration was tuned on, 90; 0: no GPU. device: of that name. here, name: the
  * device that it is to run on. The smaller, the better. */
 static int lathe_rank(int fallback, int sm, const char *device, int here, const char *name)
 {
-    if (fallback) return 5;
-    return sm == here ? strcmp(device, name) ? 2 : 1 : sm ? 3 : 4;
+    if (fallback) return LATHE_PLAIN;
+    if (sm == here) return strcmp(device, name) ? LATHE_OWN : LATHE_SAME;
+    return sm ? LATHE_NEWEST - sm : LATHE_NO_GPU;
 }
 
 /* Whether a cubin for a capability runs here: on it and on later ones of its generation, or (exact) on it alone. */
@@ -25,11 +29,16 @@ static double lathe_distance(const int64_t *tuned, const int64_t *size, int dims
     return far;
 }
 
+static int lathe_group(int rank)
+{
+    return rank <= LATHE_OWN ? LATHE_OWN : rank < LATHE_NO_GPU ? LATHE_NEWEST : rank;
+}
+
 /* Whether one comes before another: those of the device's own capability before others, the fallback last; among them
- * the nearest size, then a device of the same name. */
+ * the nearest size, then a device of the same name, or the newest capability. */
 static int lathe_before(int rank_a, double far_a, int rank_b, double far_b)
 {
-    const int group_a = rank_a == 2 ? 1 : rank_a, group_b = rank_b == 2 ? 1 : rank_b;
+    const int group_a = lathe_group(rank_a), group_b = lathe_group(rank_b);
     if (group_a != group_b) return group_a < group_b;
     if (far_a < far_b || far_a > far_b) return far_a < far_b;
     return rank_a < rank_b;

@@ -33,12 +33,14 @@ static const struct choice_case {
     {"sm_80", 0, {128, 2048, 1024}, "BM=32 BN=32"},             /* nearest */
     {"sm_80", 0, {2048, 4096, 1024}, "BM=64 BN=64"},
     {"sm_80", 0, {64, 1024, 1023}, "plain kernel"},             /* rows of a multiple of 4 floats */
-    {"sm_86", 87, {64, 1024, 1024}, "BM=32 BN=32"},             /* the 80's cubin */
+    {"sm_86", 85, {64, 1024, 1024}, "BM=32 BN=32"},             /* the 80's cubin: the 86's are for later ones */
+    {"sm_86", 87, {64, 1024, 1024}, "BM=32 BN=64"},             /* as near: the newer's PTX, not the first's cubin */
     {"sm_86", 0, {64, 1024, 1024}, "BM=32 BN=64"},              /* its own PTX: the driver does not take the cubin */
     {"sm_89", 0, {64, 1024, 1024}, "BM=64 BN=32"},              /* its own, though of another size */
     {"sm_90a", 0, {4096, 4096, 4096}, "BM=32 BN=64"},
     {"sm_100a", 0, {4096, 4096, 4096}, "BM=64 BN=64"},          /* PTX */
     {"sm_100a", 0, {64, 1024, 2048}, "N=1024 K=2048"},          /* the 90a's PTX */
+    {"sm_100a", 0, {64, 1024, 1024}, "BM=32 BN=64"},            /* as near: the newer's PTX, not the first's */
     {"sm_90a", 0, {64, 1024, 2048}, "N=1024 K=2048"},
     {"sm_89", 0, {64, 1024, 2048}, "BM=64 BN=32"},              /* neither runs there */
     {"sm_100a", 0, {4096, 4096, 4097}, "plain kernel"},
