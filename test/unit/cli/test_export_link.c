@@ -92,7 +92,7 @@ static void test_two_in_one(void **state)
         config_choice choice[64];
         struct strbuf text = {0};
         int served;
-        char name[8], file[16];
+        char name[24], file[32];
         snprintf(name, sizeof name, "gemm_%d", i);
         snprintf(file, sizeof file, "%s.cpp", name);
         choose(k, i == 1, choice);

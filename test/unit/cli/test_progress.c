@@ -254,14 +254,14 @@ static void remaining(void **state)
         const char *text;
         uint64_t space_size;
     } cases[] = {
-        {0, 0, 3, 0, "0 trials  ok 0  3.0 s"},
-        {0, 10, 3, 0, "0/10 trials  ok 0  3.0 s"},
-        {0, 0, 3, 60, "0 trials  ok 0  3.0 s, about 57 s left"},
-        {5, 10, 10, 15, "5/10 trials  ok 0  10 s, about 5.0 s left"},
-        {5, 10, 10, 100, "5/10 trials  ok 0  10 s, about 10 s left"},
-        {10, 10, 125, 0, "10/10 trials  ok 0  2 min 5 s, about 0.0 s left"},
-        {1, 2, 4000, 5000, "1/2 trials  ok 0  1 h 6 min, about 16 min 40 s left"},
-        {3, 0, 70, 60, "3 trials  ok 0  1 min 10 s, about 0.0 s left"},
+        {0, 0, 3, 0, "0 trials  ok 0  3.0 s", 0},
+        {0, 10, 3, 0, "0/10 trials  ok 0  3.0 s", 0},
+        {0, 0, 3, 60, "0 trials  ok 0  3.0 s, about 57 s left", 0},
+        {5, 10, 10, 15, "5/10 trials  ok 0  10 s, about 5.0 s left", 0},
+        {5, 10, 10, 100, "5/10 trials  ok 0  10 s, about 10 s left", 0},
+        {10, 10, 125, 0, "10/10 trials  ok 0  2 min 5 s, about 0.0 s left", 0},
+        {1, 2, 4000, 5000, "1/2 trials  ok 0  1 h 6 min, about 16 min 40 s left", 0},
+        {3, 0, 70, 60, "3 trials  ok 0  1 min 10 s, about 0.0 s left", 0},
         {3, 100, 9, 0, "3/6 trials  ok 0  9.0 s, about 9.0 s left", 6},     /* no more than there are */
         {3, 6, 9, 0, "3/6 trials  ok 0  9.0 s, about 9.0 s left", 100},
         {7, 10, 14, 0, "7/10 trials  ok 0  14 s, about 6.0 s left", 6},     /* some were none */

@@ -5,7 +5,7 @@ static json_t *earlier(const char *path, const char *const *kernels, int nkernel
 {
     struct query *q = open_query(path);
     json_t *list = NULL;
-    assert_ok(query_earlier(q, &(struct query_earlier){kernels, nkernels, campaigns, top, false}, &list, e));
+    assert_ok(query_earlier(q, &(struct query_earlier){kernels, nkernels, campaigns, top, false, 0}, &list, e));
     query_close(q);
     return list;
 }
@@ -91,7 +91,7 @@ static void test_damage(void **state)
     meddle(path, "DROP TABLE parameter_value");
     q = open_query(path);
     assert_fails(LATHE_STORE, "parameter_value",
-                 query_earlier(q, &(struct query_earlier){tile, 1, 1, 1, false}, &list, e));
+                 query_earlier(q, &(struct query_earlier){tile, 1, 1, 1, false, 0}, &list, e));
     assert_null(list);
     query_close(q);
 }
