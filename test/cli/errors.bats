@@ -31,6 +31,8 @@ RUN="--device host --kernel plain --strategy exhaustive --trials 1 --top 0 --qui
     [[ "$errors" == *"wrok"*"work"* ]]
     spec d 'source = "tiny.cu", summary = "one' 'source = "gone.cu", summary = "one'
     fails 2 "gone.cu" lathe tune d $RUN
+    spec e 'summary = "one' 'summary = "\0one'
+    fails 2 "kernels.plain.summary: expected a text, got a text with a zero byte" lathe tune e $RUN
     [ ! -e lathe.db ]
 }
 

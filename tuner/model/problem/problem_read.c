@@ -61,7 +61,12 @@ static void describe(const json_t *j, char *out, size_t size)
             snprintf(out, size, "a table with named keys");
         break;
     case JSON_ARRAY: snprintf(out, size, "a list of %zu", json_array_size(j)); break;
-    case JSON_STRING: snprintf(out, size, "the text '%.60s'", json_string_value(j)); break;
+    case JSON_STRING:
+        if (node_text(j))
+            snprintf(out, size, "the text '%.60s'", json_string_value(j));
+        else
+            snprintf(out, size, "a text with a zero byte");
+        break;
     case JSON_INTEGER: snprintf(out, size, "the number %lld", (long long)json_integer_value(j)); break;
     case JSON_REAL: snprintf(out, size, "the number %g", json_real_value(j)); break;
     case JSON_TRUE: snprintf(out, size, "true"); break;
