@@ -166,6 +166,37 @@ END
     until_true 10 not kernels_children
 }
 
+@test "what a kernel writes where its worker answers is that trial's crash, and no other trial's result" {
+    cp "$TREE"/test/specs/sleep.* .
+    sed -i 's|{ "ID", ids }|{ "SAYS", { "nothing", "object", "ok", "result", "flaw" } }|
+        s|"nap", source = "sleep.cu"|"nap", source = "says.cu"|' sleep.lua
+    cat >says.cu <<'END'
+extern "C" long write(int, const void *, unsigned long);
+extern "C" int usleep(unsigned);
+
+static void say(const char *text)       /* and the worker's own answer comes later */
+{
+    write(4, text, __builtin_strlen(text));
+    usleep(300000);
+}
+
+extern "C" __global__ void nap(const float *x, float *y, int n)
+{
+    static bool said;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0 && !said) {
+        if (LATHE_SAYS == LATHE_SAYS_object) say("{}\n");
+        if (LATHE_SAYS == LATHE_SAYS_ok) say("{\"ok\": true}\n");
+        if (LATHE_SAYS == LATHE_SAYS_result) say("{\"ok\": true, \"result\": {}}\n");
+        said = true;
+    }
+    if (i < n) y[i] = (LATHE_SAYS == LATHE_SAYS_flaw ? 3 : 2) * x[i];
+}
+END
+    lathe tune sleep.lua --device host --strategy exhaustive --top 0 --db p.db -q >out 2>log
+    [ "$(outcomes)" = "ok crash crash crash wrong" ]
+}
+
 @test "a time limit ends a kernel that waits, and what compiles goes on meanwhile" {
     order "device never"
     begin --time-limit 1

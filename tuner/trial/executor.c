@@ -63,18 +63,19 @@ void executor_evaluated(void *ctx, const struct child_answer *a)
         finish(x, NULL, error ? error : "it is gone");
         return;
     }
-    if (json_is_true(json_object_get(a->reply, "lost"))) {
+    struct result r;
+    struct err e = {0};
+    const char *error = json_string_value(json_object_get(a->reply, "error"));
+    if (!json_is_true(json_object_get(a->reply, "ok")))
+        err_set(&e, LATHE_DEVICE, "%s", error ? error : "the device worker gave no reason");
+    else
+        result_from_json(json_object_get(a->reply, "result"), &r, &e);
+    /* What is no result may be a candidate's own writing: the worker's would be taken for the next trial's. */
+    if (e.code || json_is_true(json_object_get(a->reply, "lost"))) {
         child_kill(x->child);
         x->level = CLOSED;
     }
-    struct result r;
-    struct err e = {0};
-    if (!json_is_true(json_object_get(a->reply, "ok"))) {
-        const char *error = json_string_value(json_object_get(a->reply, "error"));
-        fail_trial(x, OUTCOME_crash, error ? error : "the device worker gave no reason");
-        return;
-    }
-    if (result_from_json(json_object_get(a->reply, "result"), &r, &e)) {
+    if (e.code) {
         fail_trial(x, OUTCOME_crash, e.text);
         return;
     }
