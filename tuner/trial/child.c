@@ -127,13 +127,16 @@ static void on_words(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct proc *p = stream->data;
     if (n <= 0) return;
-    for (ssize_t i = 0; i < n; i++) {
-        char ch = buf->base[i];
+    size_t more = n < LAST_WORDS ? (size_t)n : LAST_WORDS, kept = LAST_WORDS - more;
+    if (kept > p->last_len) kept = p->last_len;
+    memmove(p->last, p->last + p->last_len - kept, kept);
+    for (size_t i = 0; i < more; i++) {
+        char ch = buf->base[(size_t)n - more + i];
         if (ch == '\n' || ch == '\t') ch = ' ';
         if (ch < 32 || ch > 126) ch = '?';
-        if (p->last_len == LAST_WORDS) memmove(p->last, p->last + 1, --p->last_len);
-        p->last[p->last_len++] = ch;
+        p->last[kept + i] = ch;
     }
+    p->last_len = kept + more;
     p->last[p->last_len] = 0;
 }
 

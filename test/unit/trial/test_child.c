@@ -29,6 +29,7 @@ static const char SCRIPT[] = "#!/bin/sh\n"
                              "    *pause*) sleep 2.7; echo '{\"ok\":true}' >&4 ;;\n"
                              "    *much*) { printf '{\"ok\":true,\"word\":\"much\",\"more\":\"'\n"
                              "              head -c 3000000 /dev/zero | tr '\\0' a; echo '\"}'; } >&4 ;;\n"
+                             "    *talk*) head -c 40000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo 'the end' >&2; exit 7 ;;\n"
                              "    *deaf*) exec 3<&-; echo '{\"ok\":true,\"word\":\"what\"}' >&4; exec sleep 60 ;;\n"
                              "    *goodbye*) echo '{\"ok\":true,\"word\":\"bye\"}' >&4; exit 0 ;;\n"
                              "  esac\n"
@@ -216,6 +217,24 @@ static void test_a_child_that_closed_its_pipe(void **state)
     close_loop(&loop);
 }
 
+/* What it prints without end costs its reader little, and the last of it is kept. */
+static void test_a_child_that_talks(void **state)
+{
+    static const char *const args[] = {"device", NULL};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    struct child *c = child_new(&loop, script, args);
+    double start = clock_thread_seconds();
+    struct seen s = ask(&loop, c, "talk", 9);
+    double spent = clock_thread_seconds() - start;
+    assert_int_equal(s.end, CHILD_DIED);
+    assert_non_null(strstr(s.text, "it said: xxx"));
+    assert_string_equal(s.text + strlen(s.text) - 11, "xx the end ");
+    assert_true(spent < 0.3);
+    child_free(c);
+    close_loop(&loop);
+}
+
 static void test_a_missing_program_is_named(void **state)
 {
     static const char *const args[] = {"compile", NULL};
@@ -236,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_an_answer_that_is_there_counts),
         cmocka_unit_test(test_a_killed_request_is_not_called_back),
         cmocka_unit_test(test_a_child_that_closed_its_pipe),
+        cmocka_unit_test(test_a_child_that_talks),
         cmocka_unit_test(test_a_missing_program_is_named),
     };
     return cmocka_run_group_tests(tests, write_script, remove_script);
