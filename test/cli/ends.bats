@@ -145,6 +145,20 @@ END
     [ "$(sql "SELECT min(time_ms > 0) FROM trial WHERE outcome = 'ok'")" = 1 ]
 }
 
+@test "too few files may be open: said, by tune and by check, however few" {
+    cp "$TREE"/test/specs/sleep.* .
+    local most answer last
+    for most in 5 6 7 8 9 10 11 12 13; do
+        for last in "tune --device host --trials 1 --db p.db -q" "check --target host --sample 1"; do
+            code=0
+            ( ulimit -n $most; exec "$LATHE_BIN" ${last%% *} sleep.lua ${last#* } ) >out 2>log 3>&- || code=$?
+            echo "$most files: exit code $code: $last"; cat log
+            [ "$code" -eq 6 ] || [ "$code" -eq 7 ]
+            grep -iq "^lathe: .*too many open files" log
+        done
+    done
+}
+
 @test "a device that fails three times in a row on what was right before is taken out" {
     order never breaks never never never never
     begin

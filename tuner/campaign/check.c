@@ -164,9 +164,9 @@ static status check_arch(const struct check_request *r, uv_loop_t *loop, const c
 status check_run(const struct check_request *r, bool *failed, struct err *e)
 {
     uv_loop_t loop;
-    uv_loop_init(&loop);
-    status s = LATHE_OK;
     *failed = false;
+    status s = child_loop_open(&loop, e);
+    if (s) return s;
     if (r->kernel) s = problem_kernel_named(r->problem, r->kernel, KERNEL_ANY, NULL, e);
     for (int i = 0; i < r->narchs && !s; i++) s = check_arch(r, &loop, r->archs[i], failed, e);
     for (int i = 0; i < 2000 && uv_loop_close(&loop); i++) {

@@ -52,12 +52,13 @@ static int64_t memory_share(int workers)
 status campaign_open_workers(struct campaign *c, struct err *e)
 {
     const struct campaign_request *r = c->request;
-    uv_loop_init(&c->loop);
+    status s = child_loop_open(&c->loop, e);
+    if (s) return s;
     uv_timer_init(&c->loop, &c->tick);
     c->tick.data = c;
     uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
     c->loop_open = true;
-    status s = devices_open(c, e);
+    s = devices_open(c, e);
     if (s) return s;
     int workers = r->compile_workers > 0 ? r->compile_workers : campaign_compilers();
     struct compile_limits limits = {.cores_kept = devices_here(c) + r->devices_beside,

@@ -11,10 +11,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { LAST_WORDS = 1200, LINE_LIMIT = 256 * 1024 * 1024 };
 #define STEP_SECONDS 0.25       /* twice that without a turn of the loop is a hold-up */
@@ -53,6 +56,18 @@ struct child {
 /* Whatever the process began is ended with it: it leads a session of its own. Left alone, a child of a crashed worker
  * would hold the pipes open, and what measures beside it would be slower. */
 static void end_all(const struct proc *p) { kill(-p->process.pid, SIGKILL); }
+
+/* NOTE: libuv aborts where it gets no pipe for its signals, so there is to be room for what it opens. */
+status child_loop_open(uv_loop_t *loop, struct err *e)
+{
+    enum { OPENS = 10 };
+    int files[OPENS], n = 0;
+    while (n < OPENS && (files[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) n++;
+    int failed = n < OPENS ? uv_translate_sys_error(errno) : 0;
+    while (n > 0) close(files[--n]);
+    if (!failed) failed = uv_loop_init(loop);
+    return failed ? err_set(e, LATHE_IO, "cannot start workers: %s", uv_strerror(failed)) : LATHE_OK;
+}
 
 /* --- closing --- */
 

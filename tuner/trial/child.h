@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <uv.h>
 
+/* A loop for children; LATHE_IO: too few files may be open for it, and it is not to be closed. */
+status child_loop_open(uv_loop_t *loop, struct err *e);
+
 struct child;
 
 enum child_end { CHILD_REPLIED, CHILD_DIED, CHILD_TIMED_OUT };
