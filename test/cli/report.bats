@@ -169,6 +169,11 @@ needs_browser() {
         "wrong: right when verified"
     python3 "$BROWSER" has late.html "#outcomes" "✓ ok3refused by the final: wrong: right when verified"
     python3 "$BROWSER" has late.html "#trials" "refused by the final: wrong: right when verified"
+    # what another campaign's final refused is refused too: of two campaigns neither has a best so far
+    "$LATHE_BIN" tune late.lua --device host --strategy exhaustive --top 0 --db late.db -q >out 2>&1 || true
+    lathe report 1 2 --db late.db -o both.html
+    python3 "$BROWSER" opens both.html
+    python3 "$BROWSER" has both.html "#campaigns" "none of them has a trial that may win"
     # of which the roofline would have no point
     recorded
     sqlite3 h200.db "UPDATE trial SET score_ms = NULL WHERE campaign_id = 3 AND role = 'candidate';

@@ -249,7 +249,10 @@ function overview() {
       rows,
       [4, 5, 6, 7]
     ),
-    like.length > 1
+    like.length > 1 && !comparison(like, false)
+      ? h('p', { class: 'note' }, 'There is no chart of their best so far: none of them has a trial that may win.')
+      : null,
+    like.length > 1 && comparison(like, false)
       ? h(
           'div',
           { class: 'two' },
