@@ -192,6 +192,19 @@ END
     [ "$(sql "SELECT reason FROM trial WHERE number = 1")" = "the compiler took longer than 1 s" ]
 }
 
+@test "a compiler that leaves a server running, with its output open, is not waited for beyond its own end" {
+    cp "$TREE"/test/specs/sleep.* .
+    printf '#!/bin/sh\nsetsid sleep 100 3>&- &\necho $! >>servers\nexec %s "$@"\n' "${CXX:-c++}" >cxx
+    chmod +x cxx
+    CXX="$PWD/cxx" LATHE_CACHE="$PWD/cache" lathe tune sleep.lua --device host --trials 2 --top 0 --db p.db -q >out 2>log ||
+        code=$?
+    kill $(cat servers) || true
+    cat log
+    [ -z "${code:-}" ]
+    [ "$(outcomes)" = "ok ok" ]
+    [ "$(sql "SELECT seconds < 20 FROM campaign")" = 1 ]
+}
+
 @test "a compile that needs too much memory costs one trial" {
     compiler "head -c 2000000000 /dev/zero | tail; exit 1"
     order "compile never"

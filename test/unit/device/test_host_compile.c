@@ -307,12 +307,41 @@ static pid_t await_sleeper(const char *path)
     return sleeper;
 }
 
+/* A program that ended, though what it started holds its output open: that is ended too, unless it has a session of its
+ * own, as a server has. */
+static void test_child_leaves_something(void **state)
+{
+    char *path = path_join(folder, "pid");
+    static char *const scripts[] = {"echo said; sleep 100 & echo $! > $0; exit 5",
+                                    "echo said; setsid sleep 100 & echo $! > $0; exit 5"};
+    for (int server = 0; server < 2; server++) {
+        char *argv[] = {"/bin/sh", "-c", scripts[server], path, NULL};
+        struct strbuf out = {0};
+        struct err e = {0};
+        int code;
+        double start = clock_seconds();
+        assert_int_equal(host_child_run(argv, NULL, 20, &out, &code, &e), LATHE_OK);
+        assert_true(clock_seconds() - start < 10);
+        assert_int_equal(code, 5);
+        assert_string_equal(sb_str(&out), "said\n");
+        pid_t sleeper = await_sleeper(path);
+        assert_true(sleeper > 0);
+        start = clock_seconds();
+        while (!server && runs(sleeper) && clock_seconds() - start < 10) clock_sleep(0.01);
+        if (server) kill(sleeper, SIGKILL);
+        else assert_false(runs(sleeper));
+        unlink(path);
+        sb_free(&out);
+    }
+    mem_free(path);
+}
+
 /* A program that hangs, and one that has closed its outputs and hangs: ended in time, with all that they started. */
 static void test_child_in_time(void **state)
 {
     char *path = path_join(folder, "pid");
     static char *const scripts[] = {"sleep 100 & echo $! > $0; wait",
-                                    "exec >&- 2>&-; sleep 100 & echo $! > $0; wait", "sleep 100 & echo $! > $0"};
+                                    "exec >&- 2>&-; sleep 100 & echo $! > $0; wait"};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         char *argv[] = {"/bin/sh", "-c", scripts[i], path, NULL};
         struct strbuf out = {0};
@@ -369,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_scan),
         cmocka_unit_test(test_child),
         cmocka_unit_test(test_child_dies_with_caller),
+        cmocka_unit_test(test_child_leaves_something),
         cmocka_unit_test(test_child_in_time),
         cmocka_unit_test(test_compiler_that_hangs),
     };

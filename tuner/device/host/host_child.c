@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,25 +83,30 @@ static char **child_environment(char *tmp)
     return envp;
 }
 
-/* False: the moment `end` has come first. */
-static bool wait_readable(int fd, double end)
+enum waited { READABLE, OVER, LATE };
+
+/* OVER: there is nothing to read, and the keeper is gone; LATE: the moment `end` has come first. */
+static enum waited wait_readable(int from, int keeper, double end)
 {
     for (;;) {
         double left = end - clock_seconds();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        int n = left > 0 ? poll(&p, 1, isinf(left) ? -1 : (int)(left * 1000) + 1) : 0;
+        struct pollfd p[] = {{.fd = from, .events = POLLIN}, {.fd = keeper, .events = POLLIN}};
+        int n = left > 0 ? poll(p, 2, isinf(left) ? -1 : (int)(left * 1000) + 1) : 0;
         if (n < 0 && errno == EINTR) continue;
-        return n != 0;
+        if (n == 0) return LATE;
+        /* it may have been written between the looks at the two */
+        return n < 0 || p[0].revents || poll(p, 1, 0) != 0 ? READABLE : OVER;
     }
 }
 
-/* To its end, or to the moment `end`: false. */
-static bool read_output(int from, double end, struct strbuf *output)
+/* To its end (READABLE), to that of the program, for what it left running may hold its output open for ever, or to the
+ * moment `end`. keeper: a pidfd; -1: nobody's. */
+static enum waited read_output(int from, int keeper, double end, struct strbuf *output)
 {
     char buffer[8192];
     size_t kept = 0, dropped = 0;
-    bool in_time;
-    while ((in_time = wait_readable(from, end))) {
+    enum waited waited;
+    while ((waited = wait_readable(from, keeper, end)) == READABLE) {
         ssize_t n = read(from, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
@@ -110,10 +116,10 @@ static bool read_output(int from, double end, struct strbuf *output)
         dropped += (size_t)n - keep_now;
     }
     if (dropped) sb_addf(output, "\n... and %zu bytes more\n", dropped);
-    return in_time;
+    return waited;
 }
 
-/* Collects the keeper, by the moment `end` or by force: false. It may outlive its program's output. */
+/* Collects the keeper, by the moment `end` or by force: false. It may outlive its program's output, where that is read to its end. */
 static bool collect(pid_t keeper, double end, bool in_time, pid_t *ended, int *status_word)
 {
     const double A_LOOK = 0.005;
@@ -149,11 +155,14 @@ status host_child_run(char *const argv[], const char *tmp, double seconds, struc
     }
     size_t before = output->len;
     double end = seconds > 0 ? clock_seconds() + seconds : INFINITY;
-    bool in_time = read_output(ends[0], end, output);
+    int watched = (int)syscall(SYS_pidfd_open, keeper, 0);
+    enum waited waited = read_output(ends[0], watched, end, output);
+    if (waited == OVER) kill(-keeper, SIGKILL);         /* what is left of its group; not yet collected, it is there */
     close(ends[0]);
+    if (watched >= 0) close(watched);
     int status_word = 0;
     pid_t ended;
-    if (!collect(keeper, end, in_time, &ended, &status_word))
+    if (!collect(keeper, end, waited != LATE, &ended, &status_word))
         return err_set(e, LATHE_COMPILER, "%s did not end within %g s", argv[0], seconds);
     if (ended < 0) return err_set(e, LATHE_COMPILER, "%s: its end cannot be learnt: %s", argv[0], strerror(errno));
     *code = exit_code(status_word);
