@@ -101,7 +101,7 @@ $(O)/obj/%.o: %.c
 
 # Text embedded in the binary: $(O)/gen/x.inc is the file's bytes, `static const char T[] = {\n#include "x.inc"\n, 0};`.
 # $(O)/gen/strategies.inc is a list of { "name", text } made from search/strategies.
-EMBED     = search/lua/prelude.lua search/lua/toolbox.lua search/lua/points.lua search/lua/guided.lua \
+EMBED     = $(addprefix search/lua/,prelude.lua companions.lua toolbox.lua points.lua guided.lua) \
             $(sort $(wildcard db/schema*.sql)) tuner/device/host/host_shim.h \
             kernels/common/types.cuh kernels/common/launches.cuh kernels/common/verify.cu \
             $(addprefix kernels/common/,lathe.cuh mma.cuh split.cuh hopper.cuh wgmma.cuh delays.cuh) \

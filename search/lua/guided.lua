@@ -8,7 +8,7 @@ function M.strategy.guided_options()
   local integer, number = M.strategy.integer, M.strategy.number
   return {
     starts = integer { 4, min = 1, max = 1000, help = "trials of each kernel before its model is asked, spread out" },
-    batch = integer { 1, min = 1, max = 1000, parallel = true, help = "configurations asked for at once" },
+    batch = integer { 0, min = 0, max = 1000, help = "configurations under way; 0: as the device's pipeline takes" },
     kappa = number { 2, min = 0, max = 100, help = "deviations below the mean that the optimistic guess is" },
     bold = number { 0.05, min = 0, max = 10,
                     help = "how much kappa grows with each trial that brought nothing better" },
@@ -31,6 +31,10 @@ function M.strategy.guided(tune, space, opt, make)
     kernels[i] = { model = make { kernel = name, candidates = opt.candidates }, tried = 0, timed = 0 }
     kernels[name] = kernels[i]
   end
+  local most, overlaps = opt.batch, M.strategy.pipeline_depth(tune) > 1
+  if most == 0 then most = overlaps and M.strategy.pipeline_depth(tune) or tune.parallel end
+  -- The compilers of a pipeline need not wait for the first results.
+  local starts = overlaps and math.max(opt.starts, math.min(most, tune.parallel) // #kernels) or opt.starts
   local tried, timed = 0, 0                           -- trials of all kernels, and those whose time is known
   local best, idle = nil, 0                           -- the best, and the trials since
   local cycle, turn = { "ei", "lcb", "mean" }, 0
@@ -41,7 +45,7 @@ function M.strategy.guided(tune, space, opt, make)
     local who
     for _, k in ipairs(kernels) do
       local late = k.timed == 0 and (timed == 0 or tried >= 2 * k.tried * #kernels)
-      if (late or k.tried < opt.starts) and k.model:left() > 0 and (not who or k.tried < who.tried) then who = k end
+      if (late or k.tried < starts) and k.model:left() > 0 and (not who or k.tried < who.tried) then who = k end
     end
     return who
   end
@@ -74,18 +78,20 @@ function M.strategy.guided(tune, space, opt, make)
     learned = #tune.history
   end
 
+  -- What is proposed while others are outstanding knows nothing of their results: no more than is known already, at
+  -- first the starts.
   while true do
     learn()
-    -- A batch is proposed without its own results: no larger than what is known already, at first the starts.
-    local batch, size = {}, math.min(opt.batch, math.max(tried, opt.starts * #kernels))
-    while #batch < size do
+    local batch, now = {}, math.min(most, math.max(learned, starts * #kernels))
+    while tune.outstanding + #batch < now do
       local k, config = owed(), nil
       if k then config = k.model:spread(opt.tries) else k, config = most_promising() end
       if not config then break end
       k.model:assume(config)
       k.tried, tried, batch[#batch + 1], asked[config] = k.tried + 1, tried + 1, config, true
     end
-    if #batch == 0 then return end
-    tune.evaluate_all(batch)
+    if #batch > 0 then tune.submit(batch) end
+    if tune.outstanding == 0 then return end
+    tune.collect(overlaps and 1 or tune.outstanding)
   end
 end

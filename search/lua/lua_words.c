@@ -8,6 +8,9 @@
 static const char PRELUDE[] = {
 #include "search/lua/prelude.lua.inc"
     , 0};
+static const char COMPANIONS[] = {
+#include "search/lua/companions.lua.inc"
+    , 0};
 static const char TOOLBOX[] = {
 #include "search/lua/toolbox.lua.inc"
     , 0};
@@ -23,6 +26,7 @@ static const struct {
     const char *name, *text;
     size_t len;
 } words[] = {
+    {"companions.lua", COMPANIONS, sizeof COMPANIONS - 1},
     {"toolbox.lua", TOOLBOX, sizeof TOOLBOX - 1},
     {"points.lua", POINTS, sizeof POINTS - 1},
     {"guided.lua", GUIDED, sizeof GUIDED - 1},

@@ -1,107 +1,14 @@
--- toolbox.lua: what strategies share, embedded in the binary and run after prelude.lua: docs/strategies.md, "Tools".
+-- toolbox.lua: what strategies share that search, embedded in the binary and run after companions.lua:
+-- docs/strategies.md, "Tools".
 --
 -- Given the prelude's module, it adds words to `M.strategy`, and M.search, the methods of a search.
--- M.load_strategy(name), which the host or the test puts there, gives the table of a strategy that comes with lathe.
 --
--- Invariants: a tune that remembers asks for a configuration once, whoever of those that share its store wants it. A
--- search is resumed only while its kernel has configurations that are not known, so its function needs no end.
+-- Invariant: a search is resumed only while its kernel has configurations that are not known, so its function needs no
+-- end.
 
 local M = ...                   -- the prelude's module
 
-local ASKED_IN_VAIN = 10000     -- times in a row that a companion may ask for what is known
-
--- Remembering ---------------------------------------------------------------------------------------------------------
-
-local remembering_tunes = setmetatable({}, { __mode = "k" })
-
--- Those of a list that are not known, each once.
-local function unknown_of(store, list)
-  local unknown, listed = {}, {}
-  for _, config in ipairs(list) do
-    if not store.known[config] and not listed[config] then
-      unknown[#unknown + 1], listed[config] = config, true
-    end
-  end
-  return unknown
-end
-
-local function record(store, results)
-  for _, result in ipairs(results) do
-    local config = result.config
-    if not store.known[config] then
-      local kernel = config.kernel
-      store.known[config] = result
-      store.history[#store.history + 1] = result
-      store.left[kernel] = store.left[kernel] - 1
-      if result:better_than(store.best[kernel]) then store.best[kernel] = result end
-    end
-  end
-end
-
-local function results_of(store, list)
-  local results = {}
-  for i, config in ipairs(list) do results[i] = store.known[config] end
-  return results
-end
-
--- A tune over a store. ask(unknown) sees to it that they become known.
-local function new_tune(store, base, ask)
-  local tune = setmetatable({ known = store.known, history = store.history, store = store },
-                            { __index = function(_, name) return base[name] end })
-  function tune.evaluate_all(list)
-    local unknown = unknown_of(store, list)
-    ask(unknown)
-    return results_of(store, list)
-  end
-  function tune.evaluate(config) return tune.evaluate_all { config }[1] end
-  remembering_tunes[tune] = tune
-  return tune
-end
-
--- remembering(tune, space): a tune that asks for each configuration of the space once and answers from memory
--- afterwards. tune.known[config] is a configuration's result, tune.history all results by age. The same for the same
--- tune, so that everything that searches with it shares what is known.
-function M.strategy.remembering(tune, space)
-  if remembering_tunes[tune] then return remembering_tunes[tune] end
-  local store = { known = {}, history = {}, left = {}, best = {} }
-  for _, kernel in ipairs(space:kernels()) do store.left[kernel] = space:size(kernel) end
-  local new = new_tune(store, tune, function(unknown)
-    if #unknown > 0 then record(store, tune.evaluate_all(unknown)) end
-  end)
-  remembering_tunes[tune] = new
-  return new
-end
-
--- One strategy inside another -----------------------------------------------------------------------------------------
-
-local companion = {}
-companion.__index = companion
-
--- companion(name, options, tune, space): a strategy that comes with lathe, to be run by another one. options: by name,
--- those that are not the defaults. What `tune` knows it knows too, and the other way round.
-function M.strategy.companion(name, options, tune, space)
-  local outer, script, texts = M.strategy.remembering(tune, space), M.load_strategy(name), {}
-  for option, value in pairs(options or {}) do texts[#texts + 1] = option .. "=" .. tostring(value) end
-  local opt, vain = M.resolve(script, texts), 0
-  local inner = new_tune(outer.store, outer, function(unknown)
-    vain = #unknown == 0 and vain + 1 or 0
-    if #unknown > 0 or vain >= ASKED_IN_VAIN then coroutine.yield(unknown) end
-  end)
-  return setmetatable({ name = name, store = outer.store, wanted = {}, ended = false, go = coroutine.wrap(function()
-    script.run(inner, space, opt)
-  end) }, companion)
-end
-
--- companion:ask(): the configurations that it waits for, none of them known; nil: it has ended. It goes on when all of
--- them are known, whoever asked for them.
-function companion:ask()
-  self.wanted = unknown_of(self.store, self.wanted)
-  if #self.wanted == 0 and not self.ended then
-    self.wanted = self.go() or {}
-    self.ended = #self.wanted == 0
-  end
-  return not self.ended and table.move(self.wanted, 1, #self.wanted, 1, {}) or nil
-end
+local MOST_SIDES = 4            -- searches of a kernel side by side
 
 -- A search in each kernel ---------------------------------------------------------------------------------------------
 
@@ -123,11 +30,8 @@ local function new_search(tune, space, kernel)
                         size = space:size(kernel), draw = M.strategy.shuffled(space:size(kernel)) }, search)
 end
 
--- each_kernel(tune, space, function(search) ... end): calls the function once for each kernel, at the same time: what
--- they ask for in a round is asked for at once. A kernel whose best is behind sits rounds out. Returns when every
--- configuration is known, or every function returned.
-function M.strategy.each_kernel(tune, space, run)
-  tune = M.strategy.remembering(tune, space)
+-- A search in each kernel, in rounds.
+local function rounds(tune, space, run)
   local live = {}
   for i, kernel in ipairs(space:kernels()) do
     local s = new_search(tune, space, kernel)
@@ -149,15 +53,31 @@ function M.strategy.each_kernel(tune, space, run)
   end
 end
 
+-- each_kernel(tune, space, function(search) ... end, several): calls the function once for each kernel, at the same
+-- time: what they ask for in a round is asked for at once. A kernel whose best is behind sits rounds out. Returns when
+-- every configuration is known, or every function returned.
+--
+-- several: true where a search asks for several at once. While they do not fill the device's pipeline, one more search
+-- of each kernel is begun, by the same function, and goes on beside the first: one asks while another waits.
+function M.strategy.each_kernel(tune, space, run, several)
+  tune = M.strategy.remembering(tune, space)
+  if not several or M.strategy.pipeline_depth(tune) == 1 then return rounds(tune, space, run) end
+  local begun = 0
+  local function another()
+    begun = begun + 1
+    return begun <= MOST_SIDES and M.new_companion(tune, function(inner) rounds(inner, space, run) end) or nil
+  end
+  M.strategy.run_together(tune, { another() }, another)
+end
+
 function search:left() return self.store.left[self.kernel] end      -- configurations that are not known
 function search:best() return self.store.best[self.kernel] end      -- the best result; nil: nothing is known
 
 -- search:try_all(list): the results of a list of this kernel's configurations. Those that are not known are asked for,
 -- at once; while all are known nothing is asked.
 function search:try_all(list)
-  local unknown = unknown_of(self.store, list)
-  if #unknown > 0 then coroutine.yield(unknown) end
-  return results_of(self.store, list)
+  if not M.all_known(self.store, list) then coroutine.yield(list) end
+  return M.results_of(self.store, list)
 end
 
 function search:try(config) return self.known[config] or self:try_all { config }[1] end

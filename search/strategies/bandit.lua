@@ -25,6 +25,8 @@ return strategy {
   run = function(tune, space, opt)
     tune = remembering(tune, space)
     local arms, uses = {}, {}                   -- uses: a list of { arm =, new_best = }, one a trial
+    local asked, best = {}, nil                 -- asked[config]: the arm that did
+    local depth = pipeline_depth(tune)
     for _, name in ipairs(names) do
       if opt[name] then arms[#arms + 1] = companion(name, {}, tune, space) end
     end
@@ -44,20 +46,37 @@ return strategy {
       end
     end
 
-    while #arms > 0 do
+    -- The turn is that of the best arm that does not wait for results.
+    local function next_arm()
       rate()
-      local at = 1
-      for i, arm in ipairs(arms) do if arm.score > arms[at].score then at = i end end
-      local arm, best = arms[at], tune.best
-      local list = arm:ask()
-      if list then
-        for _, result in ipairs(tune.evaluate_all(list)) do
-          local new = result.ok and result:better_than(best)
-          uses[#uses + 1] = { arm = arm, new_best = new }
-          if new then best = result end
+      local best
+      for i, arm in ipairs(arms) do
+        if not arm:waits() and (not best or arm.score > arms[best].score) then best = i end
+      end
+      return best
+    end
+
+    local function learn(results)
+      for _, result in ipairs(results) do
+        local arm = asked[result.config]
+        if result.ok and result:better_than(best) then best, uses[#uses + 1] = result, { arm = arm, new_best = true }
+        else uses[#uses + 1] = { arm = arm, new_best = false } end
+      end
+    end
+
+    while #arms > 0 or tune.outstanding > 0 do
+      local at = tune.outstanding < depth and next_arm()
+      if at then
+        local list = arms[at]:ask()
+        if not list then table.remove(arms, at)
+        elseif #list > 0 then
+          for _, config in ipairs(list) do asked[config] = arms[at] end
+          tune.submit(list)
         end
+      elseif tune.outstanding == 0 then         -- all arms wait for what somebody else asked for
+        tune.evaluate_all(arms[1].wanted)
       else
-        table.remove(arms, at)
+        learn(tune.collect(depth > 1 and 1 or nil))
       end
     end
   end,

@@ -37,6 +37,6 @@ return strategy {
           if metropolis(here, there, opt.temperature) then here = there end
         end
       end
-    end)
+    end, true)
   end,
 }

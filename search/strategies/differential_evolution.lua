@@ -57,6 +57,6 @@ return strategy {
           leader, idle = now, now == leader and idle + #members or 0
         end
       end
-    end)
+    end, true)
   end,
 }

@@ -61,6 +61,6 @@ return strategy {
           end
         end
       end
-    end)
+    end, true)
   end,
 }

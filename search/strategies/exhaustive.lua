@@ -4,7 +4,6 @@ return strategy {
   name = "exhaustive",
   summary = "every configuration, in the space's order",
   options = {
-    -- where one ends the device waits for the first image of the next
     batch = integer { 256, min = 1, max = 100000, help = "configurations asked for at once" },
   },
   run = function(tune, space, opt)
@@ -12,7 +11,7 @@ return strategy {
     for i = 1, size do
       batch[#batch + 1] = space:at(i)
       if #batch == opt.batch or i == size then
-        tune.evaluate_all(batch)
+        evaluate_ahead(tune, batch)
         batch = {}
       end
     end

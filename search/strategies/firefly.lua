@@ -51,6 +51,6 @@ return strategy {
           search:move(#flies, opt.batch, function(k) return fly(flies[k], noise) end, settle)
         end
       end
-    end)
+    end, true)
   end,
 }

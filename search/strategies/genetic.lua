@@ -49,6 +49,6 @@ return strategy {
           best, idle = population[1], population[1] == best and idle + opt.children or 0
         end
       end
-    end)
+    end, true)
   end,
 }

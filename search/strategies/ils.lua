@@ -28,6 +28,6 @@ return strategy {
           if there:better_than(here) then here, failures = there, 0 else failures = failures + 1 end
         end
       end
-    end)
+    end, true)
   end,
 }

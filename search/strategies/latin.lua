@@ -14,6 +14,6 @@ return strategy {
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
       while true do search:try_all(search:latin(opt.samples)) end
-    end)
+    end, true)
   end,
 }

@@ -22,6 +22,6 @@ return strategy {
         known = nil
         search:descend(start, opt.kind, opt.first, opt.batch)
       end
-    end)
+    end, true)
   end,
 }

@@ -7,7 +7,7 @@
 -- parameter a place further, later to any other value; when all of those are known, from the second best, and so on.
 -- The model learns from them too.
 --
--- Where trials pass through a pipeline of compilers, it asks for as many at once as that takes (tune.parallel).
+-- Where trials pass through a pipeline of compilers, as many are under way as that takes (pipeline_depth).
 
 local TOP = 64                                          -- results that steps begin at
 
@@ -17,13 +17,14 @@ return strategy {
   options = {
     patience = integer { 40, min = 0, max = 1000000, help = "trials without a better one before steps join" },
     share = integer { 4, min = 1, max = 1000000, help = "trials of the model for each step" },
-    batch = integer { 0, min = 0, max = 1000, help = "configurations of the model at once; 0: tune.parallel" },
+    batch = integer { 0, min = 0, max = 1000, help = "configurations of the model under way; 0: as gp has it" },
     count = integer { 15, min = 0, max = 1000, help = "earlier configurations to begin with at most, all at once" },
   },
   run = function(tune, space, opt)
     tune = remembering(tune, space)
     local batch = opt.batch > 0 and opt.batch or tune.parallel
-    local model = companion("transfer", { ["then"] = "gp", count = opt.count, batch = batch }, tune, space)
+    local overlaps = pipeline_depth(tune) > 1
+    local model = companion("transfer", { ["then"] = "gp", count = opt.count, batch = opt.batch }, tune, space)
     local best, idle = nil, 0                           -- the best result, and the trials since
     local alone = 0                                     -- trials of the model since the last step, while steps join
     local top = {}                                      -- the best ones that steps may begin at, in order
@@ -47,7 +48,8 @@ return strategy {
         for _, kind in ipairs { "adjacent", "hamming" } do
           local around = space:neighbours(top[1].config, kind)
           for i in shuffled(#around) do
-            if not tune.known[around[i]] and not taken[around[i]] then return around[i] end
+            local config = around[i]
+            if not tune.known[config] and not tune.pending[config] and not taken[config] then return config end
           end
         end
         table.remove(top, 1)
@@ -55,17 +57,20 @@ return strategy {
     end
 
     while true do
-      local list, taken = model:ask() or {}, {}
+      local list, taken = model:ask(), {}
+      local ended = not list
+      list = list or {}
       for _, config in ipairs(list) do taken[config] = true end
       alone = idle >= opt.patience and alone + #list or 0
-      for _ = 1, #list == 0 and 1 + batch // opt.share or alone // opt.share do
+      for _ = 1, ended and 1 + batch // opt.share or alone // opt.share do
         local config = step(taken)
         if not config then break end
         list[#list + 1], taken[config] = config, true
       end
       alone = alone % opt.share
-      if #list == 0 then return end
-      learn(tune.evaluate_all(list))
+      if #list > 0 then tune.submit(list) end
+      if tune.outstanding == 0 then return end
+      repeat learn(tune.collect(overlaps and 1 or nil)) until not model:waits() or tune.outstanding == 0
     end
   end,
 }

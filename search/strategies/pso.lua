@@ -48,6 +48,6 @@ return strategy {
                       function(k, result, x) arrive(swarm[k], result, x) end)
         end
       end
-    end)
+    end, true)
   end,
 }

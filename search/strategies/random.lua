@@ -5,7 +5,6 @@ return strategy {
   name = "random",
   summary = "a random sample without repeats, the kernels taking turns",
   options = {
-    -- where one ends the device waits for the first image of the next
     batch = integer { 256, min = 1, max = 100000, help = "configurations asked for at once" },
   },
   run = function(tune, space, opt)
@@ -21,7 +20,7 @@ return strategy {
         turns[#turns + 1] = turn
       end
       if #batch == opt.batch or #turns == 0 and #batch > 0 then
-        tune.evaluate_all(batch)
+        evaluate_ahead(tune, batch)
         batch = {}
       end
     end

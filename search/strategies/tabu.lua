@@ -45,6 +45,6 @@ return strategy {
           if here and here:better_than(best) then best, failures = here, 0 else failures = failures + 1 end
         end
       end
-    end)
+    end, true)
   end,
 }

@@ -52,6 +52,6 @@ return strategy {
     tune = remembering(tune, space)
     if #chosen > 0 then tune.evaluate_all(chosen) end
     local other = companion(opt["then"], opt.batch > 0 and { batch = opt.batch } or {}, tune, space)
-    for batch in function() return other:ask() end do tune.evaluate_all(batch) end
+    run_together(tune, { other })
   end,
 }

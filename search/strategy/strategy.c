@@ -1,7 +1,7 @@
 /* strategy.c: a script's coroutine as ask and tell.
  *
- * States: not started; pending (a batch is out, pending > 0); answered (pending 0, the next ask resumes); ended (it
- * returned, or failed: it is never resumed again). The batch is filled inside the coroutine (strategy_tune.c), where
+ * States: not started; waiting (for answers, waiting > 0); answered (waiting 0, the next ask resumes); ended (it
+ * returned, or failed: it is never resumed again). The batch is filled inside the coroutine (strategy_ask.c), where
  * Lua errors are caught; here no function of Lua is called that could raise one. */
 #include "search/strategy/strategy_impl.h"
 
@@ -96,6 +96,7 @@ static int prepare(lua_State *L)
     struct strategy *s = lua_touserdata(L, 4);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &STRATEGY_KEY);
     config_open(L);
+    asking_open(L);
     s->co = lua_newthread(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &THREAD_KEY);
     lua_getfield(L, 2, "name");
@@ -188,10 +189,7 @@ void strategy_close(struct strategy *s)
     if (!s)
         return;
     lua_host_close(s->host);
-    for (int i = 0; i < s->count; i++) {
-        mem_free(s->batch[i].choice);
-        mem_free(s->batch[i].why);
-    }
+    asking_clear_batch(s);
     mem_free((void *)s->spaces);
     mem_free(s->first);
     mem_free(s->name);
@@ -199,8 +197,7 @@ void strategy_close(struct strategy *s)
     mem_free(s->chunk);
     mem_free(s->options_text);
     mem_free(s->batch);
-    mem_free(s->answers);
-    mem_free(s->told);
+    mem_free(s->asked);
     mem_free(s->slots);
     sb_free(&s->scratch);
     mem_free(s);
@@ -237,14 +234,15 @@ static status yielded_something(struct strategy *s, int nresults, struct err *e)
 static status resume(struct strategy *s, struct err *e)
 {
     int nresults = 0, finished = 0;
-    s->asked = false;
+    s->from_tune = false;
+    asking_clear_batch(s);
     status st = lua_host_resume(s->host, s->co, s->started ? 0 : 3, &nresults, &finished, LATHE_STRATEGY, e);
     s->started = true;
-    if (!st && !finished && !s->asked)
+    if (!st && !finished && !s->from_tune)
         st = yielded_something(s, nresults, e);
     if (st) {
         s->ended = true;
-        s->pending = 0;
+        s->waiting = 0;
         if (strncmp(e->text, s->chunk, strlen(s->chunk)) != 0)
             err_prefix(e, "%s", s->chunk);
         return st;
@@ -257,25 +255,30 @@ static status resume(struct strategy *s, struct err *e)
 status strategy_ask(struct strategy *s, const struct proposal **batch, int *count, struct err *e)
 {
     struct err own;
-    status st = LATHE_OK;
     *batch = NULL;
     *count = 0;
-    if (!s->ended && s->pending == 0)
-        st = resume(s, e ? e : &own);
-    if (!st && !s->ended) {
-        *batch = s->batch;
-        *count = s->count;
-    }
-    return st;
+    if (s->ended)
+        return LATHE_OK;
+    status st = s->waiting ? LATHE_OK : resume(s, e ? e : &own);
+    if (st)
+        return st;
+    *batch = s->batch;          /* one that ended may have submitted some before */
+    *count = s->count;
+    return LATHE_OK;
 }
 
-void strategy_tell(struct strategy *s, int i, const struct answer *a)
+bool strategy_waits(const struct strategy *s) { return s->waiting > 0; }
+bool strategy_ended(const struct strategy *s) { return s->ended; }
+
+void strategy_tell(struct strategy *s, int64_t number, const struct answer *a)
 {
-    if (i < 0 || i >= s->count || s->told[i] || s->pending == 0)
+    int64_t at = number - s->first_asked;
+    if (at < 0 || at >= s->nasked || s->asked[at].told)
         return;
-    s->answers[i] = *a;
-    s->told[i] = true;
-    s->pending--;
+    struct asked *k = &s->asked[at];
+    k->answer = *a;
+    k->told = true;
+    s->waiting -= k->wanted && !s->ended;
 }
 
 void strategy_interrupt(void) { lua_host_interrupt(); }

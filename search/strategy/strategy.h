@@ -1,9 +1,11 @@
 /* strategy.h: a Lua strategy as ask and tell.
  *
  * The script sees one space: the union of the kernels' spaces, kernel by kernel; a configuration is a userdata whose
- * fields are its parameters, plus .kernel and .index. tune.evaluate(config) yields one, tune.evaluate_all(list) many;
- * both return results when told. strategy_ask gives the configurations asked for and not yet answered; when every one
- * is told, the next ask resumes the script. The script is never told that the budget is gone: it is just not resumed.
+ * fields are its parameters, plus .kernel and .index. tune.evaluate(config) asks for one, tune.evaluate_all(list) for
+ * many, and both wait for the results; tune.submit(list) asks and goes on, tune.collect(n) waits for the oldest n of
+ * those. strategy_ask gives the configurations asked for since the last one; as soon as all those are told that the
+ * script waits for, the next ask resumes it. A host that tells all it was given before it asks again need not know that
+ * there is a difference. The script is never told that the budget is gone: it is just not resumed.
  * docs/strategies.md is the script's side. */
 #ifndef LATHE_SEARCH_STRATEGY_H
 #define LATHE_SEARCH_STRATEGY_H
@@ -21,6 +23,7 @@ struct strategy_option {            /* as declared by the script's options table
 };
 
 struct proposal {
+    int64_t number;                 /* of all, from 0 */
     int space;                      /* which of the spaces */
     config_choice *choice;          /* borrowed until the next ask that resumes the script */
     int64_t index;                  /* in that space; -1: not a member (a table the script made up) */
@@ -81,14 +84,18 @@ status strategy_inform(struct strategy *s, const struct place *here, const struc
  * the first ask; 1 unless it is called. */
 void strategy_set_parallel(struct strategy *s, int trials);
 
-/* Resumes the script if nothing is pending; else gives the same batch again, whole. *count 0: the script has ended (the
- * space is done, or it returned). A script that fails, loops for ever or yields what is no configuration:
- * LATHE_STRATEGY with file, line and what was yielded; interrupted: LATHE_INTERRUPTED. */
+/* Resumes the script unless it waits for something untold, and gives the proposals that it has made since it was last
+ * resumed; borrowed until it is resumed again. While it waits: the same again, whole. *count 0 where all is told that was
+ * given: the script has ended (the space is done, or it returned). A script that fails, loops for ever or yields what is
+ * no configuration: LATHE_STRATEGY with file, line and what was yielded; interrupted: LATHE_INTERRUPTED. */
 status strategy_ask(struct strategy *s, const struct proposal **batch, int *count, struct err *e);
+/* For a host that asks while something is untold: whether to tell first; whether nothing more will be proposed. */
+bool strategy_waits(const struct strategy *s);
+bool strategy_ended(const struct strategy *s);
 /* Ends the script that runs now, or the next one to run. Async-signal-safe. */
 void strategy_interrupt(void);
-/* Answers proposal i of the current batch, in any order, once. */
-void strategy_tell(struct strategy *s, int i, const struct answer *a);
+/* Answers the proposal of that number, in any order, once. */
+void strategy_tell(struct strategy *s, int64_t number, const struct answer *a);
 
 /* Embedded strategies, for --help and doctor. */
 int strategy_count(void);

@@ -1,5 +1,5 @@
 /* strategy_impl.h: what the files of the strategy share: strategy.c (ask and tell), strategy_load.c (scripts and their
- * options), strategy_tune.c (the script's `tune` and results), strategy_space.c (its `space`), strategy_config.c (its
+ * options), strategy_tune.c (the script's `tune` and results), strategy_ask.c (how it asks for them), strategy_space.c (its `space`), strategy_config.c (its
  * configurations), strategy_earlier.c (what its `tune` knows of earlier campaigns), strategy_model.c (its `model`). */
 #ifndef LATHE_SEARCH_STRATEGY_IMPL_H
 #define LATHE_SEARCH_STRATEGY_IMPL_H
@@ -17,17 +17,29 @@ struct strategy {
     uint64_t *first;            /* where each space begins in the union; first[nspaces] is the union's size */
     char *name, *text, *options_text;
     char *chunk;                /* the script's file, as messages name it */
-    struct proposal *batch;
-    struct answer *answers;     /* one a proposal */
-    bool *told;
-    int count, cap, pending;    /* pending: proposals not told yet */
+    struct proposal *batch;     /* made since the script was last resumed */
+    int count, cap;
+    struct asked *asked;        /* what became of proposals, by number: of `first_asked` and on */
+    int nasked, cap_asked, nover;   /* nover: the first that are over */
+    int64_t first_asked;
+    int waiting;                /* answers that the script waits for */
+    int outstanding;            /* submitted and not collected */
     bool started, ended;
     int parallel;               /* tune.parallel; 0: not set */
-    bool asked;                 /* the last yield came from `tune` */
+    bool from_tune;             /* the last yield came from `tune` */
     uint64_t made;              /* objects made so far: their order as keys */
     int models;                 /* that live */
     struct value *slots;        /* scratch, as many as the largest kernel needs */
     struct strbuf scratch;      /* texts on their way to Lua: here, so that a Lua error leaks nothing */
+};
+
+/* A proposal that the script has not taken the result of. */
+struct asked {
+    struct answer answer;
+    bool told;
+    bool wanted;                /* the script waits for it */
+    bool submitted;             /* it is to be collected */
+    bool over;                  /* its result was taken */
 };
 
 /* Keys of objects begin with their kind, so that tables with mixed keys have an order too. */
@@ -77,6 +89,17 @@ const char *strategy_describe(lua_State *L, struct strategy *s, int at);
 
 void space_object_push(lua_State *L);
 void tune_object_push(lua_State *L);
+/* stack: ..., configuration -> ..., result. Keeps the best. */
+void result_push(lua_State *L, struct strategy *s, const struct answer *a);
+/* tune.evaluate, evaluate_all, submit and collect. */
+int tune_evaluate(lua_State *L);
+int tune_evaluate_all(lua_State *L);
+int tune_submit(lua_State *L);
+int tune_collect(lua_State *L);
+/* Makes what they need; for lua_host_call. */
+void asking_open(lua_State *L);
+/* What was given to the host is no longer needed. Raises nothing. */
+void asking_clear_batch(struct strategy *s);
 /* tune.here and tune.earlier. */
 void earlier_push_here(lua_State *L);
 void earlier_push(lua_State *L);

@@ -1,8 +1,4 @@
-/* strategy_tune.c: the script's `tune`, and the results it gives.
- *
- * tune.evaluate and tune.evaluate_all turn their arguments into s->batch and yield; the host answers with
- * strategy_tell; on the next resume their continuation turns the answers into results. Only the script's own coroutine
- * may ask: a yield from one that the script made would end up in the script. */
+/* strategy_tune.c: the script's `tune`, and the results it gives; what asks for them is in strategy_ask.c. */
 #include "search/strategy/strategy_impl.h"
 
 #include "base/mem.h"
@@ -74,8 +70,7 @@ void result_check(lua_State *L, int arg, struct answer *out)
     lua_getiuservalue(L, arg, 1);
 }
 
-/* stack: ..., configuration -> ..., result. Keeps the best. */
-static void push_result(lua_State *L, struct strategy *s, const struct answer *a)
+void result_push(lua_State *L, struct strategy *s, const struct answer *a)
 {
     struct result_object *r = lua_newuserdatauv(L, sizeof *r, 1);
     *r = (struct result_object){
@@ -98,116 +93,6 @@ static void push_result(lua_State *L, struct strategy *s, const struct answer *a
     }
 }
 
-/* Asking ----------------------------------------------------------------------------------------------------------*/
-
-static void clear_batch(struct strategy *s)
-{
-    for (int i = 0; i < s->count; i++) {
-        mem_free(s->batch[i].choice);
-        mem_free(s->batch[i].why);
-    }
-    s->count = s->pending = 0;
-}
-
-static void add_proposal(struct strategy *s, const struct config_object *c)
-{
-    if (s->count == s->cap) {
-        s->cap = s->cap ? s->cap * 2 : 32;
-        s->batch = mem_resize(s->batch, (size_t)s->cap, sizeof *s->batch);
-        s->answers = mem_resize(s->answers, (size_t)s->cap, sizeof *s->answers);
-        s->told = mem_resize(s->told, (size_t)s->cap, sizeof *s->told);
-    }
-    s->batch[s->count] = (struct proposal){
-        .space = c->space,
-        .choice = config_copy(space_kernel(s->spaces[c->space]), c->choice),
-        .index = c->index,
-        .why = c->index < 0 ? mem_strdup(config_why(s, c)) : NULL,
-    };
-    s->told[s->count++] = false;
-    s->pending++;
-}
-
-/* stack: ..., what the script gave -> ..., configuration. `place` says where, for messages. */
-static void to_config(lua_State *L, struct strategy *s, const char *place)
-{
-    if (config_test(L, -1))
-        return;
-    if (lua_type(L, -1) != LUA_TTABLE)
-        luaL_error(L, "%s: a configuration was expected, but was given %s", place,
-                   strategy_describe(L, s, lua_gettop(L)));
-    if (!config_from_table(L, s, lua_gettop(L)))
-        luaL_error(L, "%s: the table is no configuration: %s", place, sb_str(&s->scratch));
-    lua_remove(L, -2);
-}
-
-static struct strategy *check_asking(lua_State *L, const char *name)
-{
-    struct strategy *s = strategy_of(L);
-    if (L != s->co)
-        luaL_error(L, "%s can only be called from the strategy's run function itself, not inside a coroutine", name);
-    return s;
-}
-
-static int evaluated(lua_State *L, int rc, lua_KContext context)
-{
-    struct strategy *s = strategy_of(L);
-    lua_settop(L, 1); /* stack: configuration */
-    push_result(L, s, &s->answers[0]);
-    return 1;
-}
-
-static int tune_evaluate(lua_State *L)
-{
-    struct strategy *s = check_asking(L, "tune.evaluate");
-    lua_settop(L, 1);
-    to_config(L, s, "tune.evaluate");
-    clear_batch(s);
-    add_proposal(s, config_test(L, 1));
-    s->asked = true;
-    return lua_yieldk(L, 0, 0, evaluated);
-}
-
-static int evaluated_all(lua_State *L, int rc, lua_KContext count)
-{
-    struct strategy *s = strategy_of(L);
-    lua_settop(L, 1); /* stack: configurations */
-    lua_createtable(L, (int)count, 0);
-    for (int i = 0; i < count; i++) {
-        lua_rawgeti(L, 1, i + 1);
-        push_result(L, s, &s->answers[i]);
-        lua_rawseti(L, 2, i + 1);
-    }
-    return 1;
-}
-
-static int tune_evaluate_all(lua_State *L)
-{
-    char place[80];
-    struct strategy *s = check_asking(L, "tune.evaluate_all");
-    lua_settop(L, 1);
-    if (lua_type(L, 1) != LUA_TTABLE)
-        return luaL_error(L, "tune.evaluate_all: a list of configurations was expected, but was given %s",
-                          strategy_describe(L, s, 1));
-    lua_Unsigned count = lua_rawlen(L, 1);
-    if (count == 0)
-        return luaL_error(L, "tune.evaluate_all: the list is empty");
-    if (count > STRATEGY_BATCH_MAX)
-        return luaL_error(L, "tune.evaluate_all: the list has %I configurations; at most %I may be asked for at once",
-                          (lua_Integer)count, (lua_Integer)STRATEGY_BATCH_MAX);
-    clear_batch(s);
-    lua_createtable(L, (int)count, 0);
-    for (lua_Unsigned i = 1; i <= count; i++) {
-        snprintf(place, sizeof place, "tune.evaluate_all: item %llu", (unsigned long long)i);
-        lua_rawgeti(L, 1, (lua_Integer)i);
-        to_config(L, s, place);
-        add_proposal(s, config_test(L, -1));
-        lua_rawseti(L, 2, (lua_Integer)i); /* stack: list, configurations */
-    }
-    lua_remove(L, 1);
-    s->asked = true;
-    return lua_yieldk(L, 0, (lua_KContext)count, evaluated_all);
-}
-
 static int tune_random(lua_State *L)
 {
     lua_pushnumber(L, rng_unit(lua_host_rng(lua_host_of(L))));
@@ -226,13 +111,18 @@ static int tune_random_integer(lua_State *L)
 
 static int tune_index(lua_State *L)
 {
-    static const char *const names[] = {"evaluate", "evaluate_all", "random",  "random_integer",
-                                        "best",     "here",         "earlier", "parallel"};
-    static const lua_CFunction functions[] = {tune_evaluate, tune_evaluate_all, tune_random, tune_random_integer};
+    static const luaL_Reg functions[] = {
+        {"evaluate", tune_evaluate}, {"evaluate_all", tune_evaluate_all}, {"submit", tune_submit},
+        {"collect", tune_collect},   {"random", tune_random},             {"random_integer", tune_random_integer},
+    };
+    static const char *const names[] = {"evaluate",       "evaluate_all", "submit", "collect", "random",
+                                        "random_integer", "best",         "here",   "earlier", "parallel",
+                                        "outstanding"};
+    enum { FUNCTIONS = sizeof functions / sizeof functions[0], NAMES = sizeof names / sizeof names[0] };
     const char *name = luaL_checkstring(L, 2);
-    for (int i = 0; i < 4; i++)
-        if (strcmp(name, names[i]) == 0) {
-            lua_pushcfunction(L, functions[i]);
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (strcmp(name, functions[i].name) == 0) {
+            lua_pushcfunction(L, functions[i].func);
             return 1;
         }
     if (strcmp(name, "best") == 0)
@@ -243,8 +133,10 @@ static int tune_index(lua_State *L)
         earlier_push(L);
     else if (strcmp(name, "parallel") == 0)
         lua_pushinteger(L, strategy_of(L)->parallel ? strategy_of(L)->parallel : 1);
+    else if (strcmp(name, "outstanding") == 0)
+        lua_pushinteger(L, strategy_of(L)->outstanding);
     else
-        return strategy_unknown(L, "tune has no field", name, names, 8);
+        return strategy_unknown(L, "tune has no field", name, names, NAMES);
     return 1;
 }
 

@@ -103,6 +103,19 @@ cut_off_often() {
     diff <(configurations a.db 1) <(configurations p.db 1)
 }
 
+@test "the host device: a strategy that proposes while trials are under way proposes the same again" {
+    # resuming compares each proposal with what was recorded, and ends the campaign where they differ
+    local options="tiny --device host --kernel plain --size M=6 --trials 30 --top 1 --compile-workers 10 --seed 4"
+    local strategies="portfolio"
+    [ "${LATHE_KILLS:-6}" -le 6 ] || strategies="portfolio local genetic bandit"
+    for strategy in $strategies; do
+        whole $options --strategy $strategy
+        cut_off_often $longest $options --strategy $strategy
+        [ "$(sql "SELECT count(*) FROM trial WHERE outcome IN ('in_flight', 'skipped')")" = 0 ]
+        [ "$(sql "SELECT count(DISTINCT configuration) FROM trial WHERE role = 'candidate'")" = 30 ]
+    done
+}
+
 @test "an interrupt, then more of it: nothing runs twice" {
     order never "device never never"
     begin

@@ -2,7 +2,7 @@
 -- Paths are relative to the repository's root, where busted is run.
 
 local M = { prelude = dofile("search/lua/prelude.lua") }
-for _, name in ipairs { "toolbox", "points", "guided" } do
+for _, name in ipairs { "companions", "toolbox", "points", "guided" } do
   assert(loadfile("search/lua/" .. name .. ".lua"))(M.prelude)
 end
 M.prelude.load_strategy = function(name) return M.load(name) end
@@ -160,17 +160,38 @@ function result:better_than(other)
 end
 
 -- Runs a strategy until it ends or `budget` configurations were asked for. cost(config) is its objective, nil: it
--- failed. told: what tune.here, tune.earlier and tune.parallel say; nothing, and 1, if left out. Returns the
+-- failed. told: what tune.here, tune.earlier and tune.parallel say; nothing, and 1, if left out; and `lazy`. Returns the
 -- configurations in the order asked for, the sizes of the batches, and whether it ended by itself.
 function M.run(strategy, space, options, cost, budget, told)
   local asked, batches = {}, {}
   models.of = space
   told = told or {}
+  local queue, first, last, sent = {}, 1, 0, 0          -- submitted: queue[first] .. queue[last] are not collected
   local tune = setmetatable({ here = told.here or { problem = "", device = "", size = {} },
                               earlier = told.earlier or {},
                               parallel = told.parallel or 1 }, { __index = function(_, name)
+    if name == "outstanding" then return last - first + 1 end
     if name ~= "best" then error("tune has no field " .. tostring(name), 2) end
   end })
+  -- As a host does that tells all at once; with told.lazy, one that tells no more than is waited for, in that order, and
+  -- calls told.lazy(outstanding) before.
+  function tune.submit(list)
+    assert(#list > 0, "an empty list")
+    for _, config in ipairs(list) do last, queue[last + 1] = last + 1, config end
+  end
+  function tune.collect(n)
+    assert(first <= last, "nothing is outstanding")
+    n = math.min(n or math.huge, last - first + 1)
+    local upto = told.lazy and first + n - 1 or last
+    if told.lazy then told.lazy(last - first + 1) end
+    if first + n - 1 > sent then
+      local results = coroutine.yield(table.move(queue, sent + 1, upto, 1, {}))
+      table.move(results, 1, #results, sent + 1, queue)
+      sent = upto
+    end
+    first = first + n
+    return table.move(queue, first - n, first - 1, 1, {})
+  end
   function tune.evaluate_all(list)
     assert(#list > 0, "an empty list")
     return coroutine.yield(list)
@@ -180,7 +201,10 @@ function M.run(strategy, space, options, cost, budget, told)
   local ok, list = coroutine.resume(co, tune, space, M.prelude.resolve(strategy, options or {}))
   while true do
     assert(ok, list)
-    if coroutine.status(co) == "dead" then return asked, batches, true end
+    if coroutine.status(co) == "dead" then
+      table.move(queue, sent + 1, last, #asked + 1, asked)      -- it submitted them and did not want to know
+      return asked, batches, true
+    end
     local results = {}
     batches[#batches + 1] = #list
     for i, config in ipairs(list) do

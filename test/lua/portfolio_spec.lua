@@ -91,8 +91,8 @@ describe("portfolio", function()
     end
   end)
 
-  it("asks for as many at once as tune.parallel or batch says, as soon as so many are known", function()
-    for _, case in ipairs { { {}, nil, 1 }, { {}, 16, 16 }, { { "batch=5" }, 16, 5 } } do
+  it("has as many under way as tune.parallel or batch says, as soon as so many are known", function()
+    for _, case in ipairs { { {}, nil, 1 }, { {}, 4, 4 }, { { "batch=5" }, 4, 5 } } do      -- no pipeline: all at once
       local told, known, alone = { parallel = case[2] }, 0, 0
       local batches = batches_of(grid(9, 9, 9, 9), case[1], function() return 1 end, 400, told)
       for i, batch in ipairs(batches) do
@@ -102,6 +102,24 @@ describe("portfolio", function()
         alone = alone % 4
         known = known + #batch
       end
+    end
+  end)
+
+  it("keeps a pipeline full: one is proposed for each that becomes known", function()
+    local outstanding = {}
+    local told = { parallel = 16, lazy = function(n) outstanding[#outstanding + 1] = n end }
+    local asked, sizes = mock.run(portfolio, grid(9, 9, 9, 9), {}, function() return 1 end, 200, told)
+    for _, n in ipairs(sizes) do assert.are.equal(1, n) end
+    for i = 1, 40 do                                            -- no more than are known, or the starts
+      assert.are.equal(math.max(16, math.min(24, i - 1)), outstanding[i])
+    end
+    for i = 100, #outstanding do                                -- with steps beside the model's
+      assert.is_true(outstanding[i] >= 24 and outstanding[i] <= 24 + 7, outstanding[i])
+    end
+    local seen = {}
+    for _, c in ipairs(asked) do
+      assert.is_nil(seen[c])
+      seen[c] = true
     end
   end)
 

@@ -81,6 +81,17 @@ for _, case in ipairs {
       end
     end)
 
+    it("asks for each configuration once, then ends, in a pipeline too", function()
+      for seed = 1, 3 do
+        for _, space in ipairs { two_kernels(), holes(), mock.space { { name = "k", sizes = { 1 } } } } do
+          math.randomseed(seed)
+          local asked, _, ended = mock.run(strategy, space, options, bowl, nil, { parallel = 16, lazy = function() end })
+          assert.is_true(ended)
+          assert_each_once(asked, space)
+        end
+      end
+    end)
+
     it("ends on a space of one, and where all fail, and where all are equal", function()
       for _, cost in ipairs { bowl, function() return nil end, function() return 1.0 end } do
         local one, space = mock.space { { name = "k", sizes = { 1 } } }, two_kernels()

@@ -1,4 +1,4 @@
--- What strategies share: search/lua/toolbox.lua and points.lua.
+-- What strategies share: search/lua/companions.lua, toolbox.lua and points.lua.
 
 local mock = dofile("test/lua/mock.lua")
 

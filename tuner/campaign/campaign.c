@@ -89,60 +89,30 @@ static status resume_campaign(struct campaign *c, struct err *e)
 
 /* --- running --- */
 
-/* Every device times every baseline. */
-static status run_baselines(struct campaign *c, struct err *e)
+/* The baselines of every device, one after another. */
+struct baselines {
+    struct campaign *c;
+    int next;
+};
+
+static status next_baseline(void *ctx, struct trial_item *item, bool *any, struct err *e)
 {
-    int n = c->nbaselines * c->ndevices;
-    struct batch_item *items = mem_zalloc((size_t)n + 1, sizeof *items);
     static const config_choice none[64];
-    for (int i = 0; i < n; i++)
-        items[i] = (struct batch_item){.entrant = &c->baselines[i % c->nbaselines], .space = -1, .index = -1,
-                                       .choice = none, .number = -i, .device = &c->devices[i / c->nbaselines]};
-    status s = trials_run(c, items, n, e);
-    mem_free(items);
-    return s;
+    struct baselines *b = ctx;
+    struct campaign *c = b->c;
+    (void)e;
+    *any = b->next < c->nbaselines * c->ndevices;
+    if (!*any) return LATHE_OK;
+    *item = (struct trial_item){.entrant = &c->baselines[b->next % c->nbaselines], .choice = none, .slot = -1,
+                                .number = -b->next, .device = &c->devices[b->next / c->nbaselines]};
+    b->next++;
+    return LATHE_OK;
 }
 
-enum { NOTHING_NEW = 10000 };
-
-static status run_search(struct campaign *c, struct err *e)
+static status run_baselines(struct campaign *c, struct err *e)
 {
-    struct campaign_progress *p = &c->progress;
-    int64_t stale = 0;
-    while (!campaign_must_stop(c) && (!p->budget_trials || p->trials < p->budget_trials)) {
-        const struct proposal *batch;
-        int n;
-        double start = clock_seconds();
-        status s = strategy_ask(c->strategy, &batch, &n, e);
-        c->strategy_seconds += clock_seconds() - start;
-        if (s && campaign_interrupted()) {  /* the script itself was interrupted */
-            c->interrupted = true;
-            return LATHE_OK;
-        }
-        if (s || !n) return s;
-        struct batch_item *items = mem_zalloc((size_t)n, sizeof *items);
-        for (int i = 0; i < n; i++)
-            items[i] = (struct batch_item){.entrant = &c->entrants[batch[i].space], .space = batch[i].space,
-                                           .index = batch[i].index, .choice = batch[i].choice, .why = batch[i].why};
-        int64_t before = p->trials;
-        s = trials_run(c, items, n, e);
-        for (int i = 0; i < n && !s; i++) {
-            int64_t slot = items[i].slot;
-            struct answer a = {.outcome = OUTCOME_skipped, .value = NAN};
-            if (slot >= 0 && c->known[slot].ended)
-                a = c->known[slot].answer;
-            strategy_tell(c->strategy, i, &a);
-        }
-        mem_free(items);
-        if (s) return s;
-        stale = p->trials > before ? 0 : stale + n;
-        if (stale >= NOTHING_NEW) {
-            campaign_note(c, "the strategy proposed nothing new %lld times in a row: ended", (long long)stale);
-            return LATHE_OK;
-        }
-        uv_run(&c->loop, UV_RUN_NOWAIT);
-    }
-    return LATHE_OK;
+    struct baselines all = {.c = c};
+    return trials_run(c, &(struct trial_feed){.ctx = &all, .next = next_baseline}, e);
 }
 
 /* Errors over outputs that are nearly constant would call any kernel accurate: that is said, and they are not kept. */
@@ -176,7 +146,7 @@ static status run_all(struct campaign *c, struct campaign_summary *out, struct e
     if (!s) s = campaign_phase_ended(c, PHASE_BASELINES, e);
     if (s) return s;
     c->progress.phase = "search";
-    s = run_search(c, e);
+    s = search_run(c, e);
     if (!s) s = drift_conclude(c, e);
     if (!s) s = campaign_phase_ended(c, PHASE_SEARCH, e);
     if (s) return s;

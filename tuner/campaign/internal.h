@@ -5,7 +5,8 @@
  * compiles; entrants.c finds the kernels that take part; leaders.c makes what was found ready to be evaluated again;
  * health.c tells a device that fails from candidates that do; drift.c times a baseline again; resume.c has what was
  * recorded, where a campaign goes on;
- * trial_end.c ends trials, trials.c takes configurations through compiling and a device; final.c measures the leaders
+ * trial_end.c ends trials, trials.c takes one through compiling and a device, stream.c many at once; search.c asks the
+ * strategy for them; final.c measures the leaders
  * again; workers.c has the loop, the devices and the compilers, also for verification.c, which has no store and no
  * strategy; replay_campaign.c is all of that for a recording; campaign.c, on top, opens everything in order and
  * closes it. Callbacks from the event loop only note what happened; every decision is made between two turns of the
@@ -196,19 +197,27 @@ status bench_images(struct campaign *c, struct err *e);
 /* check: candidates are to be verified on the specification's check values too, if it has any. */
 status bench_prepare(struct campaign *c, bool check, struct setup_answer *answer, struct err *e);
 
-/* trials.c */
-struct batch_item {
+/* stream.c. A configuration that is to be tried. */
+struct trial_item {
     const struct entrant *entrant;
-    int space;                  /* -1: a baseline */
-    int64_t index;
-    const config_choice *choice;
-    const char *why;            /* refused before it began */
-    int64_t number;             /* baselines give their own; else 0 */
+    const config_choice *choice;    /* borrowed until the next one is asked for */
+    const char *why;            /* refused before it began; NULL: it is not */
+    int64_t number;             /* of a baseline; a candidate has the next */
     struct pool_device *device; /* NULL: whichever is free */
-    int64_t slot;               /* out: into known[], or -1 when it was never run */
+    int64_t slot;               /* in known[]; -1: it has none */
 };
-/* Runs every item to its end, several compiling while one is timed; obeys the budgets. */
-status trials_run(struct campaign *c, struct batch_item *items, int count, struct err *e);
+/* Where they come from. */
+struct trial_feed {
+    void *ctx;
+    /* Gives one. *any false: there is none before another has ended; if none is under way, there is none any more. */
+    status (*next)(void *ctx, struct trial_item *item, bool *any, struct err *e);
+    bool search;                /* candidates: baselines are timed again between them */
+};
+/* Runs what the feed gives to its end, several compiling while one a device is timed, until the campaign must stop. */
+status trials_run(struct campaign *c, const struct trial_feed *feed, struct err *e);
+
+/* search.c: what the strategy proposes, until it ends or the budget does. */
+status search_run(struct campaign *c, struct err *e);
 
 /* delays.c: a kernel compiled once more, with warps that pause at random. */
 struct delayed {

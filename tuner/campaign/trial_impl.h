@@ -1,11 +1,11 @@
 /* trial_impl.h: one trial on its way: trials.c takes it through its stages, trial_end.c ends it: stores, counts,
- * tells. */
+ * tells; stream.c has many of them at once. */
 #ifndef LATHE_CAMPAIGN_TRIAL_IMPL_H
 #define LATHE_CAMPAIGN_TRIAL_IMPL_H
 
 #include "campaign/internal.h"
 
-/* held: it waits until all others of its batch have ended */
+/* held: it waits until all others that were begun have ended */
 enum trial_state { TRIAL_HELD, TRIAL_COMPILING, TRIAL_READY, TRIAL_RUNNING, TRIAL_ENDED };
 
 struct trial {
@@ -28,6 +28,14 @@ struct trial {
     struct pool_device *device; /* where it runs or ran, as the store knows; NULL: nowhere yet */
 };
 
+/* Begins it: a row in the store, and its compile job. *out NULL: it had ended before the campaign was resumed, and is
+ * counted and told as it was. */
+status trial_begin(struct campaign *c, const struct trial_item *item, struct trial **out, struct err *e);
+/* One that is held goes on. */
+void trial_set_out(struct trial *t);
+/* One that is ready, on a device that is free. NOTE: the store knows which trial is on which device before it is: if the
+ * machine goes down, it is a suspect. */
+status trial_start(struct trial *t, struct pool_device *d, struct err *e);
 void trial_end_as(struct trial *t, enum outcome outcome, const char *reason);
 /* Stores how it ended, counts it, tells it. */
 status trial_close(struct trial *t, struct err *e);

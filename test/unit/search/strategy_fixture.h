@@ -80,7 +80,7 @@ static inline status drive(const struct world *w, struct strategy *s, int budget
         for (int i = 0; i < n; i++) {
             int at = answer_order == FIRST_FIRST ? i : answer_order == LAST_FIRST || n % 7 == 0 ? n - 1 - i : i * 7 % n;
             struct answer a = judge(w, &batch[at]);
-            strategy_tell(s, at, &a);
+            strategy_tell(s, batch[at].number, &a);
         }
         for (int i = 0; i < n; i++) {
             MEM_GROW(t->places, t->n, t->cap);

@@ -140,7 +140,7 @@ static void test_random_on_a_huge_space(void **state)
             assert_true(n > 0);
             for (int j = 0; j < n; j++)
                 strategy_tell(
-                    s, j,
+                    s, batch[j].number,
                     &(struct answer){.outcome = OUTCOME_ok, .value = (double)(batch[j].index % 9973), .seconds = 0.1});
         }
         assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 4);
@@ -180,7 +180,7 @@ static int trials_of_slower(const char *name, double times, bool wrong)
                 a.outcome = wrong ? OUTCOME_inaccurate : OUTCOME_ok;
                 count++;
             }
-            strategy_tell(s, i, &a);
+            strategy_tell(s, batch[i].number, &a);
         }
     }
     strategy_close(s);

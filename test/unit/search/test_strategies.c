@@ -121,7 +121,7 @@ static double run(struct big *b, const char *name, uint64_t seed, int trials, in
         assert_true(count > 0);
         for (int i = 0; i < count; i++) {
             struct answer a = answer_for(&b->problem->kernels[0], &batch[i]);
-            strategy_tell(s, i, &a);
+            strategy_tell(s, batch[i].number, &a);
             if (n < trials)
                 indices[n++] = batch[i].index;
         }

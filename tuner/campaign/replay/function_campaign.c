@@ -91,13 +91,13 @@ static status call(struct called *c, const struct proposal *p, int64_t number, s
     return called ? called : s;
 }
 
-static status answer(struct called *c, const struct proposal *p, int i, struct err *e)
+static status answer(struct called *c, const struct proposal *p, struct err *e)
 {
     const struct answer not_a_member = {.outcome = OUTCOME_constraint, .value = NAN, .measured = NAN};
     int64_t known = p->index < 0 ? -1 : memo_find(&c->memo, 0, (uint64_t)p->index);
     if (p->index < 0 || known >= 0) {
         c->stale++;
-        strategy_tell(c->strategy, i, known >= 0 ? &c->answers[known] : &not_a_member);
+        strategy_tell(c->strategy, p->number, known >= 0 ? &c->answers[known] : &not_a_member);
         return LATHE_OK;
     }
     struct result r;
@@ -110,7 +110,7 @@ static status answer(struct called *c, const struct proposal *p, int i, struct e
         *a = (struct answer){.outcome = r.outcome, .value = value, .measured = value, .seconds = 1};
         memo_put(&c->memo, 0, (uint64_t)p->index, c->out->trials++);
         c->stale = 0;
-        strategy_tell(c->strategy, i, a);
+        strategy_tell(c->strategy, p->number, a);
     }
     result_free(&r);
     return s;
@@ -131,7 +131,7 @@ static status run(struct called *c, struct err *e)
         int n;
         status s = strategy_ask(c->strategy, &batch, &n, e);
         for (int i = 0; i < n && !s && !is_over(c); i++)
-            s = answer(c, &batch[i], i, e);
+            s = answer(c, &batch[i], e);
         if (s || !n)
             return s;
     }

@@ -54,7 +54,7 @@ static bool is_over(const struct run *run)
     return run->stale >= NOTHING_NEW;
 }
 
-static status evaluate(struct run *run, const struct proposal *p, int i)
+static status evaluate(struct run *run, const struct proposal *p)
 {
     struct replay_evaluation v;
     status s = LATHE_OK;
@@ -70,7 +70,7 @@ static status evaluate(struct run *run, const struct proposal *p, int i)
             s = run->r->on_evaluation(run->r->ctx, &v, run->e);
     }
     run->stale = fresh && p->index >= 0 ? 0 : run->stale + 1;
-    strategy_tell(run->r->strategy, i, &(struct answer){v.outcome, v.value_ms, v.seconds, v.value_ms});
+    strategy_tell(run->r->strategy, p->number, &(struct answer){v.outcome, v.value_ms, v.seconds, v.value_ms});
     return s;
 }
 
@@ -99,7 +99,7 @@ status replay_search(const struct replay_search *r, struct replay_totals *out, s
             break;
         }
         for (; i < n && !s && !is_over(&run); i++)
-            s = evaluate(&run, &batch[i], i);
+            s = evaluate(&run, &batch[i]);
         if (i < n)
             break;
     }
