@@ -136,7 +136,7 @@ function search:spread(n)
 end
 
 -- search:begin(n): n results to begin with: when first called the best of what is known already, if that is enough;
--- later, and for the rest, search:spread's.
+-- later, for the rest, and beside another search of the kernel, which would go the same way, search:spread's.
 function search:begin(n)
   local found = {}
   for _, result in ipairs(self.begun and {} or self.store.history) do

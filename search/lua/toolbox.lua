@@ -25,16 +25,17 @@ local function behind(s, tune)
   return math.min(7, math.floor(8 * (own.value / best.value - 1)))
 end
 
-local function new_search(tune, space, kernel)
-  return setmetatable({ kernel = kernel, space = space, known = tune.known, store = tune.store,
+-- beside: another search of the kernel goes on; where that began this one does not.
+local function new_search(tune, space, kernel, beside)
+  return setmetatable({ kernel = kernel, begun = beside, space = space, known = tune.known, store = tune.store,
                         size = space:size(kernel), draw = M.strategy.shuffled(space:size(kernel)) }, search)
 end
 
 -- A search in each kernel, in rounds.
-local function rounds(tune, space, run)
+local function rounds(tune, space, run, beside)
   local live = {}
   for i, kernel in ipairs(space:kernels()) do
-    local s = new_search(tune, space, kernel)
+    local s = new_search(tune, space, kernel, beside)
     live[i] = { search = s, wait = 0, go = coroutine.wrap(function() run(s) end) }
   end
   while true do
@@ -64,8 +65,10 @@ function M.strategy.each_kernel(tune, space, run, several)
   if not several or M.strategy.pipeline_depth(tune) == 1 then return rounds(tune, space, run) end
   local begun = 0
   local function another()
+    if begun == MOST_SIDES then return nil end
+    local beside = begun > 0
     begun = begun + 1
-    return begun <= MOST_SIDES and M.new_companion(tune, function(inner) rounds(inner, space, run) end) or nil
+    return M.new_companion(tune, function(inner) rounds(inner, space, run, beside) end)
   end
   M.strategy.run_together(tune, { another() }, another)
 end

@@ -16,7 +16,7 @@ return strategy {
   },
   run = function(tune, space, opt)
     each_kernel(tune, space, function(search)
-      local known = search:best()                       -- where another strategy came before this one
+      local known = not search.begun and search:best() or nil   -- where another strategy came before this one
       while true do
         local start = search:best_of(search:start(opt.starts), known)
         known = nil

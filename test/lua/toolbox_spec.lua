@@ -264,3 +264,26 @@ describe("metropolis", function()
     assert.is_true(math.abs(taken / 10000 - math.exp(-1)) < 0.02, taken)
   end)
 end)
+
+describe("searches side by side", function()
+  -- the outstanding configurations at each moment that something is waited for
+  local function outstanding_of(name, options, space, trials)
+    local list = {}
+    mock.run(mock.load(name), space, options, function(c)
+      local sum = 1
+      for p, v in ipairs(c.at) do sum = sum + (v - p) ^ 2 end
+      return sum
+    end, trials, { parallel = 16, lazy = function(n) list[#list + 1] = n end })
+    table.sort(list)
+    return list
+  end
+
+  it("do not go the same way", function()
+    math.randomseed(1)
+    for name, least in pairs { tabu = 24, ["local"] = 24, ils = 12, genetic = 16 } do
+      local options = name ~= "genetic" and { "batch=15" } or {}
+      local list = outstanding_of(name, options, mock.space { { name = "k", sizes = { 9, 9, 9, 9, 9, 9 } } }, 400)
+      assert.is_true(list[#list // 2] >= least, name .. ": " .. list[#list // 2])
+    end
+  end)
+end)
