@@ -111,7 +111,7 @@ end
 -- How many may be outstanding before a strategy that can go on has to wait: more than compile at once, so that what
 -- takes long holds nothing up; 1, which is none beside what it asked for together, where there is no pipeline to fill.
 function M.strategy.pipeline_depth(tune)
-  return tune.parallel < PIPELINE and 1 or tune.parallel + tune.parallel // 2
+  return tune.parallel < PIPELINE and 1 or (3 * tune.parallel + 1) // 2
 end
 
 -- evaluate_ahead(tune, list): asks for a list whose results decide nothing, and returns when what is outstanding no

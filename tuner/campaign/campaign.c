@@ -15,14 +15,14 @@ enum { DEFAULT_TRIALS = 100 };
 
 /* --- opening --- */
 
-/* How many trials the strategy is told to ask for at once. A batch is waited for as a whole, so that of many compilers
- * few have something to do when the slowest of it is compiled: large ones make up for it. Few compilers gain nothing by
- * that, and a model guesses better by what it was told since. */
+/* How many trials the strategy is told that the pipeline takes: as many as there are compilers; more than a device can
+ * run while one compiles would be proposed without results for nothing. A few keep the device busy where compiling is
+ * quick. */
 static int at_once(const struct campaign *c)
 {
-    enum { LEAST = 4, MANY = 8, A_DEVICE = 16 };
-    const int compilers = c->request->told_compilers;
-    if (compilers < 1 || compilers >= MANY) return A_DEVICE * c->ndevices;     /* < 1: begun before they were told */
+    enum { LEAST = 4, A_DEVICE = 16 };
+    const int most = A_DEVICE * c->ndevices, compilers = c->request->told_compilers;
+    if (compilers < 1 || compilers > most) return most;         /* < 1: begun before they were told */
     return compilers < LEAST ? LEAST : compilers;
 }
 
