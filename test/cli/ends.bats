@@ -259,6 +259,28 @@ END
     done
 }
 
+@test "a link to the database that is pointed elsewhere, or removed: the campaign goes on in the file it began in" {
+    lathe tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --quiet --db another.db >out
+    for what in "ln -sfn another.db p.db" "rm p.db" "ln -sfn nowhere folder"; do
+        rm -rf p.db* held first* folder inside
+        mkdir inside
+        ln -s inside folder
+        ln -s folder/first.db p.db          # which is not there yet
+        order never device never
+        begin --time-limit 20
+        until_true 60 test -e held
+        eval "$what"
+        rm held
+        kill -KILL "$(worker device)"       # the trial that hangs
+        ends
+        [ "$code" -eq 0 ]
+        grep -q "^database inside/first.db, campaign 1$" out
+        grep -q "^next: lathe [a-z]* .*--db inside/first.db" out
+        [ "$(sqlite3 inside/first.db "SELECT state FROM campaign")" = finished ]
+        [ "$(sqlite3 another.db "SELECT count(*) FROM campaign")" = 1 ]
+    done
+}
+
 @test "a terminal that is closed: the exit code is that of an interrupt" {
     script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no pseudo-terminals here"
     order never "device never"

@@ -37,6 +37,9 @@ status file_read(const char *path, char **text, size_t *len, struct err *e);
 status file_write_atomic(const char *path, const void *data, size_t len, struct err *e);
 
 bool file_exists(const char *path);
+/* The file that `path` leads to by links, there or not: relative to the current folder where it is below that. As it was
+ * given where no link is followed, or where it is no regular file; mem_free it. */
+char *file_resolve(const char *path);
 /* Who opens a pipe waits for its writer, and who reads a device may wait for ever: what is no regular file is LATHE_IO,
  * "PATH: is a pipe, expected WHAT" ("a file"). What is not there is LATHE_OK: opening it says so. */
 status file_check_regular(const char *path, const char *what, struct err *e);

@@ -46,7 +46,7 @@ static const struct option_row compare_options[] = {
      .help = "runs at the same time (default: one a core)"},
     {"output", .letter = 'o', .arg = "DIR", .kind = OPTION_TEXT, AT(output),
      .help = "write there scores.csv, pairs.csv, curves.csv, curves.svg, and traces.csv: every evaluation"},
-    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db),
+    {"db", .arg = "FILE", .kind = OPTION_DATABASE, AT(db),
      .help = "of strategies: store each run there as a campaign (default none: nothing is stored); of campaigns: where "
              "they are (default " DEFAULT_DB ")"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "one JSON object; of campaigns an array"},

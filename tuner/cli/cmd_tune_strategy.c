@@ -46,7 +46,7 @@ static const struct option_row tune_strategy_options[] = {
     {"kernel", .arg = "NAME", .kind = OPTION_TEXT, AT(kernel), .help = "of recordings that are lathe campaigns"},
     {"jobs", .letter = 'j', .arg = "N", .kind = OPTION_COUNT, AT(jobs), .min = 1, .max = 256,
      .help = "runs at the same time (default: one a core)"},
-    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
+    {"db", .arg = "FILE", .kind = OPTION_DATABASE, AT(db), .initial = DEFAULT_DB,
      .help = "the database; none: nothing is stored"},
     {"json", .kind = OPTION_FLAG, AT(json), .help = "one JSON object"},
     {"csv", .kind = OPTION_FLAG, AT(csv),

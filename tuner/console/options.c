@@ -78,6 +78,10 @@ static status set_value(const struct option_row *r, const char *what, const char
     case OPTION_WANTED:
         *(const char **)field(args, r) = text;
         return LATHE_OK;
+    case OPTION_DATABASE:
+        mem_free(*(char **)field(args, r));
+        *(char **)field(args, r) = strcmp(text, "none") ? file_resolve(text) : mem_strdup(text);
+        return LATHE_OK;
     case OPTION_TEXTS:
     case OPTION_LIST:
     case OPTION_REST:
@@ -266,4 +270,6 @@ void options_free(const struct option_row *rows, void *args)
         if (r->kind == OPTION_TEXTS || r->kind == OPTION_LIST || r->kind == OPTION_REST || r->kind == OPTION_SIZES ||
             r->kind == OPTION_PAIRS)
             text_list_free(field(args, r));
+        else if (r->kind == OPTION_DATABASE)
+            mem_free(*(char **)field(args, r));
 }

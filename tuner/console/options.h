@@ -22,6 +22,8 @@ enum option_kind {              /* what the field at `offset` is */
                    OPTION_FLAG, /* bool */
                    OPTION_TEXT, /* const char *, borrowed from argv or from the table's default; the last one given wins
                                  */
+                   OPTION_DATABASE, /* const char *, the file itself where a link was given, so that it is the same to
+                                       the end; "none" is none */
                    OPTION_TEXTS,   /* struct text_list: may be given more than once */
                    OPTION_LIST,    /* the same, and what follows it up to the next option belongs to it: --x A B C */
                    OPTION_SIZES,   /* struct text_list of checked "DIM=N"; "M=1,N=2" gives two items; a DIM once */

@@ -257,12 +257,63 @@ static void write_through_what_is_there(void **state)
     mem_free(file), mem_free(link), mem_free(pipe_path);
 }
 
+static void assert_leads(const char *name, const char *to)
+{
+    char *real = realpath(".", NULL), *full = path_join(real, name), *wanted = path_join(real, to);
+    char *resolved = file_resolve(full), *below = file_resolve(name);
+    assert_string_equal(resolved, to);
+    assert_string_equal(below, to);
+    assert_int_equal(chdir("/"), 0);
+    char *elsewhere = file_resolve(full);
+    assert_string_equal(elsewhere, wanted);
+    assert_int_equal(chdir(real), 0);
+    free(real);
+    mem_free(full), mem_free(wanted), mem_free(resolved), mem_free(below), mem_free(elsewhere);
+}
+
+static void assert_stays(const char *name)
+{
+    char *resolved = file_resolve(name);
+    assert_string_equal(resolved, name);
+    mem_free(resolved);
+}
+
+/* The file that a name leads to, there or not; a name that leads nowhere else is as it was given. */
+static void links(void **state)
+{
+    struct err e = {0};
+    char *before = realpath(".", NULL), *folder = in_dir("links");
+    assert_int_equal(dir_make(folder, &e), LATHE_OK);
+    assert_int_equal(chdir(folder), 0);
+    char *real = realpath(".", NULL), *plain = path_join(real, "plain");
+    assert_int_equal(mkdir("f", 0700), 0);
+    assert_int_equal(symlink("f", "g"), 0);
+    assert_int_equal(symlink("../plain", "f/to-plain"), 0);
+    assert_int_equal(symlink("g/to-plain", "twice"), 0);
+    assert_int_equal(symlink("loop", "loop"), 0);
+    assert_int_equal(symlink("/dev/null", "null"), 0);
+    assert_int_equal(symlink("no/such", "nowhere"), 0);
+    for (int there = 0; there < 2; there++) {
+        assert_leads("twice", "plain");
+        assert_leads("g/to-plain", "plain");
+        assert_leads("g/new", "f/new");
+        assert_stays(plain);
+        assert_stays("./f/../plain");
+        assert_int_equal(file_write_atomic(plain, "x", 1, &e), LATHE_OK);
+    }
+    const char *const as_given[] = {"", "loop", "null", "nowhere", "no/such", "f", "g", "/", "./f//new"};
+    for (size_t i = 0; i < sizeof as_given / sizeof *as_given; i++) assert_stays(as_given[i]);
+    assert_int_equal(chdir(before), 0);
+    free(before), free(real);
+    mem_free(folder), mem_free(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write_and_read), cmocka_unit_test(read_refusals), cmocka_unit_test(write_refusals),
         cmocka_unit_test(disk_full), cmocka_unit_test(write_through_what_is_there),
-        cmocka_unit_test(directories), cmocka_unit_test(paths),
+        cmocka_unit_test(directories), cmocka_unit_test(paths), cmocka_unit_test(links),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

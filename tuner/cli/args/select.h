@@ -13,7 +13,7 @@ struct selection {
 };
 
 #define OPTION_DB(type, member)                                                                                        \
-    {"db", .arg = "FILE", .kind = OPTION_TEXT, .offset = offsetof(type, member), .initial = DEFAULT_DB,                \
+    {"db", .arg = "FILE", .kind = OPTION_DATABASE, .offset = offsetof(type, member), .initial = DEFAULT_DB,            \
      .help = "the database"}
 
 /* Rows for a table of options whose struct `type` has a struct selection called `member`. */

@@ -67,7 +67,7 @@ const struct option_row tune_options[] = {
      .help = "with --resume: although device, driver, compiler, lathe or specification are not what they were"},
     {"sanitize", .kind = OPTION_FLAG, AT(sanitize),
      .help = "host device: build kernels with the address and undefined-behaviour sanitizers"},
-    {"db", .arg = "FILE", .kind = OPTION_TEXT, AT(db), .initial = DEFAULT_DB,
+    {"db", .arg = "FILE", .kind = OPTION_DATABASE, AT(db), .initial = DEFAULT_DB,
      .help = "the database; none: a replay stores nothing"},
     {"json", .kind = OPTION_FLAG, AT(json),
      .help = "what happens, as one JSON object a line; the last one is the result"},
