@@ -67,6 +67,31 @@ status sql_check_file(const char *path, struct err *e)
     return LATHE_STORE;
 }
 
+/* "process 1234 (lathe)" */
+static char *process_name(pid_t pid)
+{
+    char *path = mem_printf("/proc/%ld/comm", (long)pid), *text = NULL;
+    struct err ignored = {0};
+    bool known = pid > 0 && file_read(path, &text, NULL, &ignored) == LATHE_OK;
+    char *name = pid <= 0 ? mem_strdup("another process")
+                 : known  ? mem_printf("process %ld (%.*s)", (long)pid, (int)strcspn(text, "\n"), text)
+                          : mem_printf("process %ld", (long)pid);
+    mem_free(path);
+    mem_free(text);
+    return name;
+}
+
+status sql_fail_stranger(const struct sql *c, pid_t stranger, double seconds, struct err *e)
+{
+    char *name = process_name(stranger);
+    err_set(e, LATHE_STORE,
+            "%s: beside it is the log (-wal, -shm) of another file that had its name, which %s still writes; waited "
+            "%.1f s. Both would be damaged: let that process end, or give --db another file",
+            c->path, name, seconds);
+    mem_free(name);
+    return LATHE_STORE;
+}
+
 static bool no_space(int primary, int sys_errno)
 {
     return primary == SQLITE_FULL ||

@@ -2,7 +2,7 @@
  *
  * Invariants: (1) a path is always a file: names that SQLite would take for a URI or for memory are given as "./name";
  * (2) whose file it is is read before anything is written; (3) a statement is reset on every way out of sql_run and
- * sql_lookup, so that nothing stays locked. */
+ * sql_lookup, so that nothing stays locked; (4) a file is opened with its own log beside it, or not at all. */
 #include "db/sqlite_util.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -10,8 +10,10 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The name SQLite opens: a URI when the file is taken as immutable, else a path it cannot take for anything else. */
 static char *sqlite_name(const char *path, bool immutable)
@@ -49,29 +51,81 @@ static int on_busy(void *ctx, int calls)
     return 1;
 }
 
+/* SQLite has read it, and so has the locks by which sql_log_of_another knows it. seen: what was at the path before;
+ * NULL: nothing. *moved: it is another file now. What else keeps it from being read, sql_identify says. */
+static status open_once(struct sql *c, const char *path, int flags, bool immutable, const struct stat *seen,
+                        bool *moved, struct err *e)
+{
+    struct stat now;
+    char *name = sqlite_name(path, immutable);
+    int rc = sqlite3_open_v2(name, &c->db, flags, NULL), gone = 0;
+    mem_free(name);
+    *moved = false;
+    if (!c->db)
+        return err_set(e, LATHE_NOMEM, "%s: out of memory (opening the database)", path);
+    if (rc)
+        return sql_fail(c, "opening the database", e);
+    sqlite3_busy_handler(c->db, on_busy, c);
+    if (immutable)
+        return LATHE_OK;
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);    /* its log may be another's */
+    rc = sqlite3_exec(c->db, "PRAGMA schema_version", NULL, NULL, NULL);
+    if ((rc & 0xff) == SQLITE_BUSY)
+        return sql_fail(c, "reading the database's header", e);
+    (void)sqlite3_file_control(c->db, "main", SQLITE_FCNTL_HAS_MOVED, &gone);
+    *moved = gone || !seen || stat(path, &now) || now.st_ino != seen->st_ino || now.st_dev != seen->st_dev;
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, *moved, NULL);
+    return LATHE_OK;
+}
+
+/* *stranger: it was not opened, since that process has another's log beside it. */
+static status open_alone(struct sql *c, const char *path, int flags, bool immutable, pid_t *stranger, bool *moved,
+                         struct err *e)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    char *file = immutable ? NULL : file_resolve(path);
+    struct stat seen;
+    bool there = file && stat(file, &seen) == 0;
+    status st = LATHE_OK;
+    pthread_mutex_lock(&one);
+    *stranger = file ? sql_log_of_another(file) : 0;
+    if (!*stranger)
+        st = open_once(c, path, flags, immutable, there ? &seen : NULL, moved, e);
+    pthread_mutex_unlock(&one);
+    mem_free(file);
+    return st;
+}
+
 status sql_open(struct sql *c, const char *path, int flags, bool immutable, double busy_seconds, struct err *e)
 {
+    const double PAUSE = 0.02, LONGEST = 10;    /* a campaign leaves its log when it next looks */
     *c = (struct sql){.busy_since = clock_seconds(), .busy_seconds = busy_seconds > 0 ? busy_seconds : 0};
     if (!path || !*path)
         return err_set(e, LATHE_STORE, "no database file is named: give --db a file name");
     status st = sql_check_file(path, e);
     if (st)
         return st;
-    char *name = sqlite_name(path, immutable);
+    double began = c->busy_since, end = began + fmin(c->busy_seconds, LONGEST);
+    pid_t stranger = 0;
+    bool moved = false;
     c->path = mem_strdup(path);
     flags |= SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX | (immutable ? SQLITE_OPEN_URI : 0);
-    int rc = sqlite3_open_v2(name, &c->db, flags, NULL);
-    mem_free(name);
-    if (!c->db)
-        st = err_set(e, LATHE_NOMEM, "%s: out of memory (opening the database)", path);
-    else if (rc)
-        st = sql_fail(c, "opening the database", e);
-    if (st) {
-        sql_close(c);
-        return st;
+    for (int tries = 0;; tries++) {
+        st = open_alone(c, path, flags, immutable, &stranger, &moved, e);
+        if (st || (!stranger && !moved) || (tries && clock_seconds() >= end))
+            break;
+        sqlite3_close_v2(c->db);
+        c->db = NULL;
+        if (stranger)
+            clock_sleep(PAUSE);
     }
-    sqlite3_busy_handler(c->db, on_busy, c);
-    return LATHE_OK;
+    if (!st && stranger)
+        st = sql_fail_stranger(c, stranger, clock_seconds() - began, e);
+    else if (!st && moved)
+        st = err_set(e, LATHE_STORE, "%s was deleted, moved or replaced while it was opened: run again", path);
+    if (st)
+        sql_close(c);
+    return st;
 }
 
 void sql_close(struct sql *c)

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include <sqlite3.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
     SCHEMA_VERSION = 6,                 /* PRAGMA user_version this program writes and reads */
@@ -58,10 +59,16 @@ static inline struct sql_value sql_unsigned(uint64_t u) { return (struct sql_val
     (const struct sql_value[]){__VA_ARGS__},                                                                           \
         (int)(sizeof((const struct sql_value[]){__VA_ARGS__}) / sizeof(struct sql_value))
 
-/* flags as sqlite3_open_v2's. immutable: the file is taken not to change (no locks, no -wal). On failure nothing is
- * left to close. */
+/* flags as sqlite3_open_v2's. immutable: the file is taken not to change (no locks, no -wal). Else, while what is
+ * beside it is another file's, that is waited for: busy_seconds, 10 s at most. On failure nothing is left to close. */
 status sql_open(struct sql *c, const char *path, int flags, bool immutable, double busy_seconds, struct err *e);
 void sql_close(struct sql *c);          /* of a zeroed struct: nothing */
+
+/* The process (this one too) that uses the log beside `database` (no link) for another file than the one that has the
+ * name, or for none; -1: the system does not say which. 0: none does. */
+pid_t sql_log_of_another(const char *database);
+/* Whether this process has open what has that name. */
+bool sql_is_own(const char *name);
 
 /* Whose file it is, in one read: LATHE_STORE if not SQLite, another program's, of a newer schema, or damaged. *version
  * is 0 for an empty file; of a newer schema it is that. */
@@ -69,6 +76,8 @@ status sql_identify(const struct sql *c, int *version, struct err *e);
 
 /* The message for the connection's last error. doing: "recording trial 7". Returns e->code. */
 status sql_fail(const struct sql *c, const char *doing, struct err *e);
+/* That process has another's log beside the database, and had it for so long. Returns LATHE_STORE. */
+status sql_fail_stranger(const struct sql *c, pid_t stranger, double seconds, struct err *e);
 /* A name for messages made by the layer itself, when `path` cannot be opened: why, from what the file system says. */
 status sql_cannot_open(const char *path, int sys_errno, struct err *e);
 /* LATHE_STORE if there is something at `path` that is neither file nor directory, or that cannot be looked at. */

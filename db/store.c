@@ -4,7 +4,8 @@
  * are one transaction, so a file has a whole schema or none; (3) every public call is one transaction with
  * synchronous=FULL: what it recorded survives a power cut. That costs one fsync of the log, 0.3 ms on an SSD, twice a
  * trial: nothing beside a compile. Between store_together_begin and _end calls are parts of one. (4) After a failure
- * the transaction is rolled back and the store is usable. */
+ * the transaction is rolled back and the store is usable. (5) What a call recorded is in the file that has the name
+ * then, or the call says where it is (store_place.c). */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "db/store_private.h"
@@ -89,7 +90,8 @@ status store_begin(struct store *s, const char *doing, struct err *e)
         return err_set(e, LATHE_STORE, "%s: the file is gone (%s)", s->sql.path, doing);
     if (s->together)
         return LATHE_OK;
-    return store_run(s, STATEMENT_begin, doing, NULL, 0, e);
+    status st = store_check_place(s, e);
+    return st ? st : store_run(s, STATEMENT_begin, doing, NULL, 0, e);
 }
 
 status store_finish(struct store *s, status st, const char *doing, struct err *e)
@@ -103,7 +105,7 @@ status store_finish(struct store *s, status st, const char *doing, struct err *e
         s->sourced = NULL;              /* its row may be gone */
         store_leaders_forget(s);
     }
-    return st;
+    return st ? st : store_check_place(s, e);
 }
 
 static const char TOGETHER[] = "recording a whole campaign";

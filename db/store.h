@@ -16,7 +16,8 @@
 struct store;
 
 /* Creates the file and schema if absent, migrates an older one. LATHE_STORE: not a SQLite file, not a lathe database,
- * of a newer schema (says which version wrote it), read-only, directory missing, locked for more than busy_seconds. */
+ * of a newer schema (says which version wrote it), read-only, directory missing, locked for more than busy_seconds; a
+ * process has open what had the name before, and did not leave it within busy_seconds, 10 at most. */
 status store_open(const char *path, double busy_seconds, struct store **out, struct err *e);
 /* How long a lock is waited for from now on; stop (may be NULL) is asked meanwhile, and true makes that two seconds at
  * most: another campaign's lock is shorter, and is no reason to lose what was measured last. */
@@ -47,7 +48,9 @@ status store_campaign_note(struct store *s, int64_t id, const char *note, struct
 enum campaign_phase { PHASE_SETUP, PHASE_BASELINES, PHASE_SEARCH, PHASE_FINAL, PHASE_COUNT };
 status store_campaign_phase(struct store *s, int64_t id, enum campaign_phase phase, double seconds, struct err *e);
 /* LATHE_STORE if the file was deleted, moved or replaced since it was opened; what it has is then in another beside it,
- * which is named, as far as that can be written. */
+ * which is named, as far as that can be written. Every call that writes looks before and after. Who has it open for
+ * long looks now and then: others wait with opening what is in its place until it was noticed. It takes a stat(2), and
+ * does nothing between store_together_begin and _end. */
 status store_check_place(struct store *s, struct err *e);
 /* That was found: nothing is recorded any more, and what would be is LATHE_STORE. False of NULL. */
 bool store_lost(const struct store *s);

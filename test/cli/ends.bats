@@ -248,7 +248,7 @@ END
         sleep 0.6
         ends
         [ "$code" -eq 6 ]
-        grep -q "^lathe: p.db was deleted, moved or replaced while the campaign ran; what it recorded is in p.db.rescued" log
+        grep -q "^lathe: p.db was deleted, moved or replaced while it was in use; what was recorded is in p.db.rescued" log
         ! grep -q "is kept: campaign" log
         [ ! -e p.db-wal ] && [ ! -e p.db-shm ]      # they would be taken for a part of what is in its place
         [ ! -e p.db ] || [ "$(sqlite3 p.db "SELECT group_concat(name) FROM sqlite_schema")" = other ]
@@ -256,6 +256,28 @@ END
         [ "$(sqlite3 p.db.rescued "SELECT count(*) > 1 FROM trial WHERE outcome = 'ok'")" = 1 ]
         lathe tune --resume 1 --db p.db.rescued --quiet >out
         [ "$(sqlite3 p.db.rescued "SELECT count(*) FROM trial WHERE number > 0")" = 7 ]
+    done
+}
+
+@test "a campaign in what takes the database's place, at once: it waits for the first, and neither loses a trial" {
+    local other=(tune "$TREE/test/specs/scalars.lua" --device host --trials 1 --top 0 --quiet)
+    lathe "${other[@]}" --db finished.db >out
+    for what in "mv other.db p.db" "rm p.db"; do
+        rm -f p.db* held
+        cp finished.db other.db
+        order never never device never
+        begin --time-limit 20
+        until_true 60 test -e held
+        eval "$what"
+        "$LATHE_BIN" "${other[@]}" --db p.db >second
+        ends
+        [ "$code" -eq 6 ]
+        grep -q "what was recorded is in p.db.rescued$" log
+        [ "$(sqlite3 p.db.rescued "PRAGMA integrity_check")" = ok ]
+        [ "$(sqlite3 p.db.rescued "SELECT count(*) > 1 FROM trial WHERE outcome = 'ok'")" = 1 ]
+        [ "$(sql "PRAGMA integrity_check")" = ok ]
+        [ -z "$(sql "SELECT 1 FROM campaign WHERE state <> 'finished' OR id NOT IN (SELECT campaign_id FROM trial)")" ]
+        grep -q "^database p.db, campaign $(sql "SELECT count(*) FROM campaign")$" second
     done
 }
 

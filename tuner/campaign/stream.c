@@ -135,7 +135,8 @@ status trials_run(struct campaign *c, const struct trial_feed *feed, struct err 
             cut(&run, c->interrupted);
         }
         if (stopping && c->interrupted) cut(&run, true);
-        s = turn_devices(&run, feed->search, e);
+        s = store_check_place(c->store, e);     /* others wait for what is beside it */
+        if (!s) s = turn_devices(&run, feed->search, e);
         if (!s) s = reap(&run, e);
         if (!s && !stopping) s = begin_more(&run, feed, &more, e);
         if (s) break;

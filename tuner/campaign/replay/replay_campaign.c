@@ -369,6 +369,7 @@ status campaign_replay(const struct campaign_request *r, struct campaign_summary
     out->winner_trial = c.best_trial;
     out->interrupted = totals.end == REPLAY_STOPPED;
     out->measured = c.progress.trials;
+    out->elsewhere = store_lost(c.store);
     out->progress = c.progress;
     out->progress.device = NULL;                    /* lives no longer than this */
     if (!s && !c.best_trial && !out->interrupted)

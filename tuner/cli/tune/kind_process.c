@@ -43,9 +43,10 @@ static void put_counts(void *ctx, const char *text)
 
 static void put_end(status s, const struct err *e, const struct campaign_summary *summary)
 {
-    put(json_pack("{s:i, s:o, s:I, s:I, s:b, s:b}", "end", (int)s, "text", out_string(s ? e->text : ""), "campaign",
+    put(json_pack("{s:i, s:o, s:I, s:I, s:b, s:b, s:b}", "end", (int)s, "text", out_string(s ? e->text : ""), "campaign",
                   (json_int_t)summary->id, "winner", (json_int_t)summary->winner_trial, "interrupted",
-                  (int)summary->interrupted, "measured", (int)summary->measured));
+                  (int)summary->interrupted, "measured", (int)summary->measured,
+                  "elsewhere", (int)summary->elsewhere));
 }
 
 /* NOTE: it ends by _exit: what the other process has in its buffers, or would do at its end, is not done twice. */
@@ -111,6 +112,7 @@ static void take_end(struct kind_process *p, const json_t *j)
     p->summary.winner_trial = tree_int(j, "winner");
     p->summary.interrupted = json_is_true(json_object_get(j, "interrupted"));
     p->summary.measured = json_is_true(json_object_get(j, "measured"));
+    p->summary.elsewhere = json_is_true(json_object_get(j, "elsewhere"));
 }
 
 static void take_line(struct kind_process *p, const char *line, size_t len, const struct kind_shown *shown)

@@ -195,7 +195,7 @@ status tune_kinds(const struct tune_args *args, const struct campaign_request *r
     signals_restore(&before);
     several_end(&a.shown);
     for (int i = 0; i < kinds->count; i++) {
-        ids[i] = a.list[i].process.summary.id;
+        ids[i] = a.list[i].process.summary.elsewhere ? 0 : a.list[i].process.summary.id;
         if (i && !args->json && !args->csv)
             (void)out_text("\n", 1, &own);
         if (!args->json || !ids[i])     /* of those the report waited; and of one without a number there is none */
