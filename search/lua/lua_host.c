@@ -154,7 +154,8 @@ status lua_host_load(struct lua_host *h, const char *text, size_t len, const cha
         return err_set(e, LATHE_SPEC, "%s: this is compiled Lua; only source text is accepted", chunk);
     char name[256];
     snprintf(name, sizeof name, "@%s", short_chunk(chunk));
-    int rc = luaL_loadbufferx(h->L, text, len, name, "t"); /* stack: function or message */
+    size_t mark = utf8_mark(text, len);
+    int rc = luaL_loadbufferx(h->L, text + mark, len - mark, name, "t"); /* stack: function or message */
     if (rc == LUA_OK)
         return LATHE_OK;
     if (rc == LUA_ERRMEM)

@@ -237,7 +237,8 @@ static status read_text(const char *text, size_t len, const char *name, const js
 {
     json_error_t why;
     struct err own;
-    json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+    size_t mark = utf8_mark(text, len);
+    json_t *json = json_loadb(text + mark, len - mark, JSON_REJECT_DUPLICATES, &why);
     if (!json)
         return err_set(e, LATHE_SPEC, "%.300s: line %d: %s", name, why.line, why.text);
     struct definition d = {.file = name, .json = json, .e = e ? e : &own};

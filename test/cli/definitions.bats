@@ -153,3 +153,20 @@ LUA
     lathe space s.lua --list >list
     [ "$(cat list)" = "s a=1"$'\n'"s a=2 b=x"$'\n'"s a=2 b=y" ]
 }
+
+# Windows' editors put a byte order mark before UTF-8.
+@test "a byte order mark before a definition, constraints, a recording, a specification or a kernel is passed over" {
+    mark=$'\xef\xbb\xbf'
+    { printf '%s' "$mark"; cat "$SPACES/hotspot.json"; } >hotspot.json
+    [ "$(lathe space hotspot.json --count)" = "$(lathe space "$SPACES/hotspot.json" --count)" ]
+    { printf '%s' "$mark"; gzip -dc "$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz"; } >recording.json
+    printf '%s{"constraints": ["tile_size == 20", "block_size_x in [32, 64]"]}' "$mark" >constraints.json
+    split lathe tune constraints.json --device replay:recording.json --db none --strategy random --trials 1000
+    [[ "$out" == *"24 trials in "* ]]
+    cp -r "$TREE/test/cli/kernels/tiny" marked
+    for file in marked/*; do { printf '%s' "$mark"; cat "$TREE/test/cli/kernels/tiny/${file#*/}"; } >"$file"; done
+    lathe tune ./marked/spec.lua --device host --where 'FLAW == "none"' --trials 2 --db m.db -q >/dev/null
+    # half a mark is none
+    printf '\xef\xbb{"parameters": {"a": [1]}}' >half.json
+    fails 2 "half.json: line 1" lathe space half.json --count
+}

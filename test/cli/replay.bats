@@ -125,6 +125,8 @@ J
     [[ "$errors" == *"without its closing braces"* ]]
     head -c 200000 "$PNPOLY" >cut.json.gz
     fails 7 "the compressed data end in the middle" replay cut.json.gz --db none
+    { head -c -8 "$PNPOLY"; printf 12345678; } >crc.json.gz
+    fails 7 "lathe: crc.json.gz: incorrect data check" replay crc.json.gz --db none
 }
 
 # proposing BODY: a replay by a strategy whose run(tune, space) is this

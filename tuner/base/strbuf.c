@@ -178,3 +178,9 @@ char *utf8_copy(const char *text)
     utf8_clean(&b, text, strlen(text));
     return sb_take(&b);
 }
+
+size_t utf8_mark(const char *text, size_t n)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return n >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+}

@@ -26,6 +26,8 @@ void sb_csv(struct strbuf *b, const char *field);
 /* Appends text of n bytes made valid UTF-8: each byte that is no part of it becomes U+FFFD. */
 void utf8_clean(struct strbuf *b, const char *text, size_t n);
 char *utf8_copy(const char *text);                  /* the same of a whole string; mem_free it */
+/* Bytes of the byte order mark that a text of n bytes begins with, as editors and Excel write it: 3, or 0. */
+size_t utf8_mark(const char *text, size_t n);
 
 /* Whole file as a NUL-terminated string (mem_free it). len may be NULL. Fails with LATHE_IO naming the path; a
  * directory, a pipe or a device, or a file over 256 MiB, is refused. */

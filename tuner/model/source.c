@@ -204,7 +204,7 @@ static status assemble_file(struct assembly *a, const char *path, const char *sh
     if (strlen(text) != len)
         s = err_set(a->e, LATHE_SPEC, "%s: holds a NUL byte, expected CUDA source text", path);
     if (!s)
-        s = assemble_text(a, path, shown, false, text);
+        s = assemble_text(a, path, shown, false, text + utf8_mark(text, len));
     mem_free(text);
     return s;
 }

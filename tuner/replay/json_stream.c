@@ -70,8 +70,17 @@ static void take_bytes(struct json_stream *s, size_t n)
     s->at += n;
 }
 
+static void begin(struct json_stream *s)
+{
+    s->begun = true;
+    while (s->len < 3 && fill(s)) {}
+    s->at += utf8_mark(s->buf, s->len);
+}
+
 int json_stream_peek(struct json_stream *s)
 {
+    if (!s->begun)
+        begin(s);
     for (;;) {
         while (s->at < s->len) {
             char c = s->buf[s->at];

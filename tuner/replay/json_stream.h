@@ -21,6 +21,7 @@ struct json_stream {
     char *buf;
     size_t at, len, cap;
     long line;                  /* of buf[at], from 1 */
+    bool begun;                 /* a byte order mark is passed, if there is one */
     bool over;                  /* read has given all */
     bool cut;                   /* the text ended where more had to come; *e says so too */
     struct err *e;              /* where failures are written; borrowed */

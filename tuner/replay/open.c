@@ -36,6 +36,9 @@ static long read_source(void *ctx, char *buf, size_t n, struct err *e)
     const char *why = gzerror(s->file, &code);
     if (got > 0 || (got == 0 && code == Z_OK) || code == Z_STREAM_END)
         return got;
+    size_t named = strlen(s->path);     /* zlib puts the file's name before what it says */
+    if (!strncmp(why, s->path, named) && !strncmp(why + named, ": ", 2))
+        why += named + 2;
     err_set(e, LATHE_IO, "%s: %s", s->path,
             code == Z_ERRNO ? strerror(errno)
             : code == Z_BUF_ERROR ? "the compressed data end in the middle: the file was cut off" : why);

@@ -1,5 +1,6 @@
 /* tune_replay.c: see tune_replay.h. */
 #include "cli/tune/tune_replay.h"
+#include "base/mem.h"
 #include "console/output.h"
 #include "cli/tune/tune_events.h"
 #include "cli/output/report.h"
@@ -19,8 +20,12 @@ const char *replay_place(const char *device)
 static bool is_constraints_alone(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    bool is_json = dot && !strcmp(dot, ".json") && file_check_regular(path, "a file", NULL) == LATHE_OK;
-    json_t *j = is_json ? json_load_file(path, 0, NULL) : NULL;
+    char *text = NULL;
+    size_t len = 0;
+    bool is_json = dot && !strcmp(dot, ".json") && file_read(path, &text, &len, NULL) == LATHE_OK;
+    size_t mark = is_json ? utf8_mark(text, len) : 0;
+    json_t *j = is_json ? json_loadb(text + mark, len - mark, 0, NULL) : NULL;
+    mem_free(text);
     bool alone = json_object_get(j, "constraints") && !json_object_get(j, "parameters");
     json_decref(j);
     return alone;
