@@ -35,3 +35,12 @@ suite() {
     suite a/test_x "echo \$\$ >'$PWD/started'; sleep 60"
     interrupted "$TREE/scripts/run-tests" "$PWD/build" a/test_x
 }
+
+@test "scripts/check_static refuses options, which are no systems" {
+    run "$TREE/scripts/check_static" --help
+    [ "$status" -eq 2 ]
+    [ "$output" = "check_static: unknown option --help" ]
+    run "$TREE/scripts/check_static" "$LATHE_BIN" --bullseye
+    [ "$status" -eq 2 ]
+    [ "$output" = "check_static: unknown option --bullseye" ]
+}
