@@ -43,10 +43,18 @@ static void on_checked(void *ctx, const struct result *r, const char *text)
         sb_addf(&d->check_why, "%.500s", text);
 }
 
+/* What it was right in as a trial: its limit is held against what verifying took, and it was ended only after what
+ * measuring may take too. As long as the check answers by then, the device is not what fails. */
+static double seconds_allowed(const struct campaign *c)
+{
+    const struct evaluation trial = {.measure = true, .options = campaign_trial_options(c)};
+    return c->time_limit + evaluation_own_seconds(&trial);
+}
+
 static void try_once(struct pool_device *d)
 {
     d->tries++;
-    executor_evaluate(d->executor, &d->check, d->campaign->time_limit, on_checked, d);
+    executor_evaluate(d->executor, &d->check, seconds_allowed(d->campaign), on_checked, d);
 }
 
 static status take_out(struct pool_device *d, struct err *e)
