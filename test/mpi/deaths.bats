@@ -166,3 +166,29 @@ load mpi
     [ "$(sql "SELECT count(*) FROM campaign_worker WHERE taken_out NOT NULL")" = 0 ]
     [ "$(outcomes)" = "ok crash ok ok ok ok" ]
 }
+
+@test "too few files may be open in one of the processes: that ends all, and is said" {
+    cp "$TREE"/test/specs/sleep.* .
+    cat >few <<'END'
+#!/bin/bash
+[ "$OMPI_COMM_WORLD_RANK" != "$1" ] || ulimit -n "$2"
+exec "$LATHE_MPI_BIN" "${@:3}"
+END
+    chmod +x few
+    export LATHE_MPI_BIN
+    local rank most
+    for rank in 0 1; do
+        # what MPI itself needs depends on its version; above that it is the event loop, then workers, then nothing
+        for most in 16 20 24 28 32; do
+            code=0
+            timeout 60 mpirun -n 2 ./few $rank $most tune sleep.lua --trials 1 --top 0 --db p.db -q >out 2>log 3>&- ||
+                code=$?
+            echo "rank $rank, $most files: exit code $code"; cat log
+            [ "$code" -ne 124 ]
+            [ "$code" -eq 0 ] || grep -iq "too many open files" log
+            not grep -Eiq "assertion|segmentation fault|signal:" log
+            cat log >>logs
+        done
+        grep -q "^lathe: rank $rank.*: cannot start workers: too many open files" logs
+    done
+}

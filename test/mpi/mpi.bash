@@ -21,7 +21,7 @@ launch() {
 # hold OPTION...: a campaign over test/specs/hold.lua that proposes what order.lua says
 hold() {
     launch "$@" -- tune "$TREE/test/specs/hold.lua" --strategy order.lua --db p.db --compile-workers 2 --top 0 \
-        --time-limit 600
+        --time-limit 600 --give-up 0
 }
 
 # rank K: the process id of rank K

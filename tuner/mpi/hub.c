@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "mpi/link.h"
 #include "mpi/ranks.h"
+#include "trial/child.h"
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -334,7 +335,11 @@ int hub_run(struct link *l, int size, const struct rank_identity *everyone, char
     double now = h.turned = clock_seconds();
     h.peers = mem_zalloc((size_t)size, sizeof *h.peers);
     for (int k = 1; k < size; k++) h.peers[k].heard = now;
-    uv_loop_init(&h.loop);
+    struct err none;
+    if (child_loop_open(&h.loop, &none)) {
+        fprintf(stderr, "lathe: rank 0: %s\n", none.text);
+        link_abort(status_exit_code(LATHE_IO));
+    }
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
         uv_signal_init(&h.loop, &h.signals[i]);
         h.signals[i].data = &h;

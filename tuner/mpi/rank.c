@@ -137,7 +137,11 @@ void rank_run(struct link *l, int number, const struct rank_identity *me, const 
     const char *args[] = {"device", me->device, name, NULL};
     struct rank r = {.link = l, .heard = clock_seconds(), .turned = clock_seconds(), .silence = ranks_silence()};
     if (!cache_open(&r.dir, &r.failure)) cache_trim(r.dir);
-    uv_loop_init(&r.loop);
+    struct err none;
+    if (child_loop_open(&r.loop, &none)) {
+        fprintf(stderr, "lathe: rank %d on %s: %s\n", number, me->host, none.text);
+        link_abort(status_exit_code(LATHE_IO));
+    }
     uv_timer_init(&r.loop, &r.poll);
     r.poll.data = &r;
     r.child = child_new(&r.loop, self, args);
