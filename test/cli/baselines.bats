@@ -41,7 +41,7 @@ extern "C" __global__ void nap(const float *x, float *y, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i == 0 && !loaded) {
         loaded = true;
-        if (!access("ran", 0)) __builtin_trap();
+        if (!access("ran", 0) && access("well", 0)) __builtin_trap();
         creat("ran", 0600);
     }
     if (i < n) y[i] = 2.0f * x[i];
@@ -57,4 +57,11 @@ END
     [[ "$(sqlite3 t.db "SELECT note FROM campaign")" == "final: baseline once has no times: crash: "* ]]
     [ "$(sqlite3 t.db "SELECT count(*) FROM trial JOIN measurement ON trial_id = trial.id
         WHERE role = 'baseline' AND regime = 'cold'")" = 0 ]
+    # the note goes with the final whose it is
+    touch well
+    lathe tune --resume 1 --trials 3 --db t.db -q >out
+    not grep -q "no times" out
+    [ "$(sqlite3 t.db "SELECT count(*) FROM campaign WHERE note IS NULL")" = 1 ]
+    [ "$(sqlite3 t.db "SELECT count(*) FROM trial JOIN measurement ON trial_id = trial.id
+        WHERE role = 'baseline' AND regime = 'cold'")" = 1 ]
 }
