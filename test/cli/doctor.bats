@@ -82,3 +82,35 @@ END2
     [ ! -s out ]
     [ -z "$(ls tmp)" ]
 }
+
+# begin_selftest: in the background, with ./tmp for temporary files, until it has begun
+begin_selftest() {
+    mkdir tmp
+    TMPDIR="$PWD/tmp" "$LATHE_BIN" doctor --selftest --device host --time-limit 2 >out 2>errors 3>&- &
+    pid=$!
+    until_true 30 eval '[ "$(sqlite3 tmp/lathe-selftest-*/selftest.db "SELECT 1 FROM trial LIMIT 1" 2>/dev/null)" ]'
+}
+
+@test "what a killed self-test leaves is taken away by the next that makes a folder, what is another's is not" {
+    begin_selftest
+    kill -KILL $pid
+    wait $pid || true
+    [ -e tmp/lathe-selftest-*/selftest.db ]
+    mkdir tmp/lathe-selftest-mine tmp/lathe-other-abcdef tmp/lathe-export-abcdef
+    touch tmp/lathe-export-abcdef/image
+    ln -s "$PWD" tmp/lathe-mpi-abcdef
+    TMPDIR="$PWD/tmp" lathe recording "$TREE/test/data/linear-h200.db.gz" >/dev/null
+    [ "$(ls tmp | tr '\n' ' ')" = "lathe-mpi-abcdef lathe-other-abcdef lathe-selftest-mine " ]
+    [ -e out ]
+}
+
+@test "the folder of a self-test that runs is not taken away" {
+    begin_selftest
+    kill -STOP $pid
+    folder=$(echo tmp/lathe-selftest-*)
+    TMPDIR="$PWD/tmp" lathe recording "$TREE/test/data/linear-h200.db.gz" >/dev/null
+    [ -e "$folder/selftest.db" ]
+    kill -CONT $pid
+    wait $pid
+    [ -z "$(ls tmp)" ]
+}

@@ -3,12 +3,10 @@
 #include "campaign/selftest.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/temporary.h"
 #include "campaign/campaign.h"
 #include "search/spec/spec.h"
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char SPECIFICATION[] = {
 #include "tuner/campaign/selftest.lua.inc"
@@ -40,30 +38,14 @@ static void on_event(void *ctx, const struct campaign_event *ev)
     if (meant >= 0) t->on_trial(t->ctx, (enum outcome)meant, ev->result);
 }
 
-static void remove_folder(const char *folder)
-{
-    static const char *const files[] = {"selftest.db", "selftest.db-wal", "selftest.db-shm"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char *path = path_join(folder, files[i]);
-        unlink(path);
-        mem_free(path);
-    }
-    rmdir(folder);
-}
-
 status selftest_run(struct selftest *t, struct err *e)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *folder = mem_printf("%s/lathe-selftest-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    struct temporary folder;
     struct problem *problem = NULL;
     struct campaign_summary summary;
-    status s =
-        mkdtemp(folder) ? LATHE_OK : err_set(e, LATHE_IO, "%s: cannot make a folder: %s", folder, strerror(errno));
-    if (s) {
-        mem_free(folder);
-        return s;
-    }
-    char *db = path_join(folder, "selftest.db");
+    status s = temporary_make(NULL, "selftest", &folder, e);
+    if (s) return s;
+    char *db = path_join(folder.path, "selftest.db");
     s = read_problem(&problem, e);
     struct campaign_request r = {.problem = problem,
                                  .device = t->device,
@@ -81,8 +63,7 @@ status selftest_run(struct selftest *t, struct err *e)
     if (!s) s = campaign_run(&r, &summary, e);
     if (s == LATHE_NOTHING) s = LATHE_OK;       /* not one was right: on_trial was told */
     problem_free(problem);
-    remove_folder(folder);
-    mem_free(folder);
+    temporary_remove(&folder);
     mem_free(db);
     return s;
 }

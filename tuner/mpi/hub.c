@@ -6,6 +6,7 @@
  * told that the rank is gone. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "mpi/link.h"
 #include "mpi/ranks.h"
 #include "trial/child.h"
@@ -50,7 +51,8 @@ struct hub {
     int size;
     uint32_t sessions;
     double turned, pinged, forwarded, silence;
-    char dir[64], address[96];
+    struct temporary folder;
+    char address[96];
     bool over;                  /* the coordinator has ended */
     int code;
 };
@@ -277,16 +279,15 @@ static int start_coordinator(struct hub *h, char **argv, const char *self)
 
 static int open_door(struct hub *h)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(h->dir, sizeof h->dir, "%.40s/lathe-mpi-XXXXXX", tmp && *tmp && strlen(tmp) <= 40 ? tmp : "/tmp");
+    struct err none;
+    const char *place = temporary_place();      /* the address of a socket has room for so much */
     uv_pipe_init(&h->loop, &h->door, 0);
     h->door.data = h;
-    if (!mkdtemp(h->dir)) {
-        fprintf(stderr, "lathe: cannot make %s for the relays' socket\n", h->dir);
-        h->dir[0] = 0;
+    if (temporary_make(strlen(place) <= 40 ? place : "/tmp", "mpi", &h->folder, &none)) {
+        fprintf(stderr, "lathe: the relays' socket: %s\n", none.text);
         return -1;
     }
-    snprintf(h->address, sizeof h->address, "%s/hub", h->dir);
+    snprintf(h->address, sizeof h->address, "%s/hub", h->folder.path);
     int r = uv_pipe_bind(&h->door, h->address);
     if (!r) r = uv_listen((uv_stream_t *)&h->door, 64, on_visit);
     if (r) fprintf(stderr, "lathe: cannot listen at %s: %s\n", h->address, uv_strerror(r));
@@ -350,10 +351,7 @@ int hub_run(struct link *l, int size, const struct rank_identity *everyone, char
     uv_timer_start(&h.poll, on_poll, POLL_MS, POLL_MS);
     if (!open_door(&h) && !start_coordinator(&h, argv, self))
         while (!h.over) uv_run(&h.loop, UV_RUN_ONCE);
-    if (h.dir[0]) {     /* now: mpirun may end this process while it waits for ranks */
-        unlink(h.address);
-        rmdir(h.dir);
-    }
+    temporary_remove(&h.folder);    /* now: mpirun may end this process while it waits for ranks */
     *all_here = part_from_ranks(&h);
     uv_walk(&h.loop, close_handle, &h);
     while (uv_loop_close(&h.loop)) uv_run(&h.loop, UV_RUN_NOWAIT);

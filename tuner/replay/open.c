@@ -7,8 +7,9 @@
 #include "replay/read_csv.h"
 
 #include "base/mem.h"
+#include "base/temporary.h"
 #include <errno.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -237,11 +238,15 @@ static const char SQLITE_MAGIC[16] = "SQLite format 3";
 static status read_compressed_store(gzFile file, const char *path, const char *place, long long campaign,
                                     const char *kernel, struct recording **out, struct err *e)
 {
-    const char *dir = getenv("TMPDIR");
-    char *copy = mem_printf("%s/lathe-recording-XXXXXX", dir && *dir ? dir : "/tmp"), buf[1 << 16];
+    struct temporary folder;
+    status s = temporary_make(NULL, "recording", &folder, e);
+    if (s)
+        return s;
+    char *copy = path_join(folder.path, "recording.db"), buf[1 << 16];
     struct source source = {.file = file, .path = path};
-    int fd = mkstemp(copy);
-    status s = fd < 0 ? err_set(e, LATHE_IO, "%s: %s", copy, strerror(errno)) : LATHE_OK;
+    int fd = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        s = err_set(e, LATHE_IO, "%s: %s", copy, strerror(errno));
     for (long n = 1; !s && n > 0;) {
         n = read_source(&source, buf, sizeof buf, e);
         if (n < 0)
@@ -251,16 +256,9 @@ static status read_compressed_store(gzFile file, const char *path, const char *p
     }
     if (!s)
         s = read_store(copy, place, campaign, kernel, out, e);
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-        unlink(copy);
-        char *side = mem_printf("%s-shm", copy);
-        unlink(side);
-        mem_free(side);
-        side = mem_printf("%s-wal", copy);
-        unlink(side);
-        mem_free(side);
-    }
+    temporary_remove(&folder);
     mem_free(copy);
     return s;
 }

@@ -1,19 +1,18 @@
 /* export_image.c: a configuration compiled for an export. */
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "cli/export/export_trials.h"
 #include "device/jit.h"
 #include "model/signature.h"
 #include "model/source.h"
-#include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 status export_image(const struct export_input *in, const char *arch, char **image, size_t *len, char **why,
                     struct err *e)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = mem_printf("%s/lathe-export-XXXXXX", tmp && *tmp ? tmp : "/tmp"), *path = NULL, **defines = NULL;
+    char *path = NULL, **defines = NULL;
+    struct temporary folder = {0};
     struct strbuf source = {0};
     struct value *slots = mem_zalloc((size_t)in->kernel->scope.count + 1, sizeof *slots);
     struct jit_outcome outcome = {0};
@@ -24,20 +23,19 @@ status export_image(const struct export_input *in, const char *arch, char **imag
         s = source_defines(in->kernel, slots, &defines, &ndefines, e);
     if (s == LATHE_OK)
         s = source_epilogue(in->problem, &source, e);
-    if (s == LATHE_OK && !mkdtemp(dir))
-        s = err_set(e, LATHE_IO, "%s: cannot make a folder: %s", dir, strerror(errno));
+    if (s == LATHE_OK)
+        s = temporary_make(NULL, "export", &folder, e);
     if (s == LATHE_OK) {
         sb_add(&source, in->kernel->source ? in->kernel->source : "");
         signature_ask(in->problem, in->kernel, slots, &source);
-        path = path_join(dir, "image");
+        path = path_join(folder.path, "image");
         struct jit_request r = {.source = sb_str(&source), .name = in->kernel->name, .defines = defines,
                                 .ndefines = ndefines, .arch = arch, .image_path = path};
         s = jit_compile(&r, &outcome, e);
         if (s == LATHE_OK && outcome.ok)
             s = file_read(path, image, len, e);
-        unlink(path);
-        rmdir(dir);
     }
+    temporary_remove(&folder);
     struct err unfit = {0};
     if (s == LATHE_OK && !outcome.ok && signature_answer(in->problem, in->kernel, outcome.log, &unfit))
         *why = mem_strdup(unfit.text);
@@ -46,7 +44,6 @@ status export_image(const struct export_input *in, const char *arch, char **imag
     source_defines_free(defines, ndefines);
     mem_free(outcome.log);
     mem_free(path);
-    mem_free(dir);
     mem_free(slots);
     sb_free(&source);
     return s;
