@@ -48,6 +48,26 @@ ask() {
         j ->> 'number' > 0 GROUP BY j ->> 'recorded' ORDER BY n)")" = "2 20" ]
 }
 
+# More lines than a pipe holds, whose reader stands still.
+@test "one interrupt ends a campaign whose events nobody takes" {
+    mkfifo pipe
+    sleep 100 <pipe 3>&- &
+    local reader=$!
+    env --default-signal=INT "$LATHE_BIN" tune --device replay:"$TREE/test/data/recorded/pnpoly-RTX_3090.json.gz" \
+        --strategy random --trials 2000 --db p.db --json -q >pipe 2>log 3>&- &
+    pid=$!
+    # it uses no processor time any more
+    used() { cut -d' ' -f14,15 "/proc/$pid/stat"; }
+    stuck() { local before; before=$(used); sleep 0.5; [ "$(used)" = "$before" ] && [ -e p.db ]; }
+    until_true 60 stuck
+    kill -s INT "$pid"
+    until_true 20 gone "$pid"
+    ends
+    kill $reader
+    [ "$code" -eq 130 ]
+    [ "$(sql "SELECT state FROM campaign")" = interrupted ]
+}
+
 @test "a line is there when it happens, not at the end" {
     order "never device"
     begin --json --time-limit 600

@@ -4,20 +4,47 @@
 #include "console/table.h"
 #include "console/wrap.h"
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Set once EPIPE was met. Global because stdout is. */
+/* Set once EPIPE was met, or a reader that stands still was given up. Global because stdout is. */
 static bool reader_gone;
+static bool (*may_give_up)(void);   /* NULL: readers are waited for */
+
+enum { PATIENCE_MS = 2000 };
+
+void out_give_up(bool (*when)(void))
+{
+    may_give_up = when;
+}
+
+/* Whether there is room for PIPE_BUF bytes; else the reader took nothing for a while, and may be given up. */
+static bool wait_for_room(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    for (;;) {
+        int n = poll(&p, 1, PATIENCE_MS);
+        if (n > 0 || (n < 0 && errno != EINTR))
+            return true;            /* what is wrong with it, writing tells */
+        if (n == 0 && may_give_up())
+            return false;
+    }
+}
 
 status out_text(const char *text, size_t len, struct err *e)
 {
     while (len > 0 && !reader_gone) {
-        ssize_t n = write(STDOUT_FILENO, text, len);
+        if (may_give_up && !wait_for_room()) {
+            reader_gone = true;
+            break;
+        }
+        ssize_t n = write(STDOUT_FILENO, text, may_give_up && len > PIPE_BUF ? PIPE_BUF : len);
         if (n >= 0) {
             text += n;
             len -= (size_t)n;

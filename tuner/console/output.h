@@ -24,6 +24,9 @@ json_t *out_string(const char *text);
 json_t *out_number(double v);       /* null where it is not finite */
 /* One line, no blanks to spare; appended. */
 void json_line(struct strbuf *b, const json_t *j);
+/* From now on a reader that takes nothing for two seconds is as one that went away, if `when` says so then. NULL: it is
+ * waited for. */
+void out_give_up(bool (*when)(void));
 bool out_reader_gone(void); /* stdout's reader has closed its end: stop making output */
 
 bool is_terminal(FILE *f);     /* a terminal that understands cursor movement */

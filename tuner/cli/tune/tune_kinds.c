@@ -189,6 +189,8 @@ status tune_kinds(const struct tune_args *args, const struct campaign_request *r
     struct err own = {0};
     a.list = mem_zalloc((size_t)kinds->count, sizeof *a.list);
     several_init(&a.shown, stderr, args->quiet, (const char *const *)kinds->lists, kinds->count);
+    if (args->json)
+        out_give_up(campaign_interrupted);
     signals_catch(&before);
     start(&a, request);
     attend(&a);

@@ -3,6 +3,7 @@
 #include "cli/args/select.h"
 #include "cli/progress/signals.h"
 #include "cli/tune/tune_report.h"
+#include "console/output.h"
 
 status tune_run_campaign(const struct tune_args *args, const struct campaign_request *request,
                          const struct tune_sink *sink, struct campaign_summary *summary, struct err *e)
@@ -14,6 +15,8 @@ status tune_run_campaign(const struct tune_args *args, const struct campaign_req
     r.on_event = tune_event;
     r.ctx = &events;
     struct signals_before before;
+    if (args->json)             /* for a program, which nobody waits for who ends this */
+        out_give_up(campaign_interrupted);
     signals_catch(&before);
     status s = campaign_run(&r, summary, e);
     signals_restore(&before);
