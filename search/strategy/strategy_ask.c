@@ -98,6 +98,9 @@ static struct strategy *check_waiting(lua_State *L, const char *name)
     struct strategy *s = strategy_of(L);
     if (L != s->co)
         luaL_error(L, "%s can only be called from the strategy's run function itself, not inside a coroutine", name);
+    if (!lua_isyieldable(L))    /* before anything is asked for: a script that catches the error goes on */
+        luaL_error(L, "%s can only be called from the strategy's run function itself, not inside a function that was "
+                   "called by table.sort, string.gsub or the like", name);
     return s;
 }
 

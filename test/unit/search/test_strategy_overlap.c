@@ -179,6 +179,34 @@ static void test_what_cannot_be_submitted_or_collected(void **state)
     fails_with(WRAP("local x = tune.outstandin"), "tune has no field 'outstandin'; did you mean 'outstanding'?");
 }
 
+/* What waits inside a function that C calls is refused before it has asked for anything, also where that is caught. */
+static void test_what_cannot_wait_changes_nothing(void **state)
+{
+    static const char *const calls[] = {"tune.collect()", "tune.evaluate(space:at(3))",
+                                        "tune.evaluate_all { space:at(3) }"};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        struct world w = open_world(2);
+        struct trace t = {0};
+        struct rng r;
+        static struct host h;
+        h = (struct host){.w = &w, .t = &t};
+        char *text = mem_printf(WRAP(
+            "tune.submit { space:at(1), space:at(2) }\n"
+            "local ok, why = pcall(table.sort, { 1, 2, 3 }, function() %s end)\n"
+            "assert(not ok and why:find('called by table.sort', 1, true), why)\n"
+            "assert(#tune.collect() == 2)"), calls[i]);
+        assert_int_equal(file_write_atomic(path, text, strlen(text), &err), LATHE_OK);
+        assert_int_equal(strategy_open(path, NULL, 0, w.spaces, 2, 1, &h.s, &err), LATHE_OK);
+        rng_seed(&r, 1);
+        drive_at_random(&h, &r, 100);
+        assert_int_equal(t.n, 2);
+        strategy_close(h.s);
+        mem_free(text);
+        mem_free(t.places);
+        close_world(&w);
+    }
+}
+
 /* One after another, for ever: neither memory nor the time of each grows. */
 static void test_a_long_stream(void **state)
 {
@@ -199,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_strategies_keep_a_pipeline_full),
         cmocka_unit_test(test_submitting_and_collecting),
         cmocka_unit_test(test_what_cannot_be_submitted_or_collected),
+        cmocka_unit_test(test_what_cannot_wait_changes_nothing),
         cmocka_unit_test(test_a_long_stream),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
