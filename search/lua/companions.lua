@@ -54,6 +54,20 @@ function M.results_of(store, list)
   return results
 end
 
+-- The configurations of the space that a list means. name: whose argument it is, for messages.
+local function configs_of(store, list, name)
+  if type(list) ~= "table" then error(name .. ": a list of configurations was expected", 3) end
+  if #list == 0 then error(name .. ": the list is empty", 3) end
+  local configs = {}
+  for i, item in ipairs(list) do
+    local config, why = item, nil
+    if type(item) ~= "userdata" or not item.index then config, why = store.space:config(item) end
+    if not config then error(string.format("%s: item %d is no configuration of the space: %s", name, i, why), 3) end
+    configs[i] = config
+  end
+  return configs
+end
+
 -- A tune over a store. ask(list) sees to it that what of it is unknown becomes known some time; wait(list) returns when
 -- all of it is.
 local function new_tune(store, base, ask, wait)
@@ -63,25 +77,29 @@ local function new_tune(store, base, ask, wait)
                               if name == "outstanding" then return last - first + 1 end
                               return base[name]
                             end })
+  local function evaluate_all(list)
+    ask(list)
+    wait(list)
+    return M.results_of(store, list)
+  end
   function tune.submit(list)
+    list = configs_of(store, list, "tune.submit")
     ask(list)
     for _, config in ipairs(list) do last, queue[last + 1] = last + 1, config end
   end
   function tune.collect(n)
     if first > last then error("tune.collect: nothing is outstanding: what tune.submit was given is collected", 2) end
-    n = math.min(n or math.huge, last - first + 1)
-    local list = table.move(queue, first, first + n - 1, 1, {})
-    for i = first, first + n - 1 do queue[i] = nil end
-    first = first + n
+    local count = n == nil and last - first + 1 or math.tointeger(n)
+    if not count or count < 1 then error("tune.collect: a whole number of at least 1 was expected", 2) end
+    count = math.min(count, last - first + 1)
+    local list = table.move(queue, first, first + count - 1, 1, {})
+    for i = first, first + count - 1 do queue[i] = nil end
+    first = first + count
     wait(list)
     return M.results_of(store, list)
   end
-  function tune.evaluate_all(list)
-    ask(list)
-    wait(list)
-    return M.results_of(store, list)
-  end
-  function tune.evaluate(config) return tune.evaluate_all { config }[1] end
+  function tune.evaluate_all(list) return evaluate_all(configs_of(store, list, "tune.evaluate_all")) end
+  function tune.evaluate(config) return evaluate_all(configs_of(store, { config }, "tune.evaluate"))[1] end
   remembering_tunes[tune] = tune
   return tune
 end
@@ -92,7 +110,7 @@ end
 -- shares what is known.
 function M.strategy.remembering(tune, space)
   if remembering_tunes[tune] then return remembering_tunes[tune] end
-  local store = { known = {}, pending = {}, history = {}, left = {}, best = {} }
+  local store = { space = space, known = {}, pending = {}, history = {}, left = {}, best = {} }
   for _, kernel in ipairs(space:kernels()) do store.left[kernel] = space:size(kernel) end
   local function ask(list)
     local unasked = unasked_of(store, list)

@@ -207,6 +207,39 @@ static void test_what_cannot_wait_changes_nothing(void **state)
     }
 }
 
+/* A tune that remembers refuses what the other one refuses, and what it could not know again. */
+static void test_a_remembering_tune_refuses_the_same(void **state)
+{
+#define REMEMBERING "tune = remembering(tune, space) tune.submit { space:at(1) } "
+    fails_with(WRAP(REMEMBERING "tune.collect(0)"), "tune.collect: a whole number of at least 1 was expected");
+    fails_with(WRAP(REMEMBERING "tune.collect(-1)"), "tune.collect: a whole number of at least 1 was expected");
+    fails_with(WRAP(REMEMBERING "tune.collect(1.5)"), "tune.collect: a whole number of at least 1 was expected");
+    fails_with(WRAP(REMEMBERING "tune.collect('x')"), "tune.collect: a whole number of at least 1 was expected");
+    fails_with(WRAP(REMEMBERING "tune.submit {}"), "tune.submit: the list is empty");
+    fails_with(WRAP(REMEMBERING "tune.evaluate_all {}"), "tune.evaluate_all: the list is empty");
+    fails_with(WRAP(REMEMBERING "tune.submit(7)"), "tune.submit: a list of configurations was expected");
+    fails_with(WRAP(REMEMBERING "tune.submit { space:at(2), { kernel = 'k2', V = 7, W = 2 } }"),
+               "tune.submit: item 2 is no configuration of the space: ");
+#undef REMEMBERING
+}
+
+static void test_a_remembering_tune_takes_tables(void **state)
+{
+    struct trace t;
+    assert_int_equal(run_script(WRAP("tune = remembering(tune, space)\n"
+                                     "local c = space:at(1)\n"
+                                     "local plain = { kernel = c.kernel }\n"
+                                     "for name, value in pairs(c) do plain[name] = value end\n"
+                                     "assert(tune.evaluate(plain).config == c and tune.known[c])\n"
+                                     "tune.submit { plain, plain }\n"
+                                     "local r = tune.collect()\n"
+                                     "assert(#r == 2 and r[2].config == c and #tune.history == 1)"),
+                                &t),
+                     LATHE_OK);
+    assert_int_equal(t.n, 1);
+    mem_free(t.places);
+}
+
 /* One after another, for ever: neither memory nor the time of each grows. */
 static void test_a_long_stream(void **state)
 {
@@ -228,6 +261,8 @@ int main(void)
         cmocka_unit_test(test_submitting_and_collecting),
         cmocka_unit_test(test_what_cannot_be_submitted_or_collected),
         cmocka_unit_test(test_what_cannot_wait_changes_nothing),
+        cmocka_unit_test(test_a_remembering_tune_refuses_the_same),
+        cmocka_unit_test(test_a_remembering_tune_takes_tables),
         cmocka_unit_test(test_a_long_stream),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
