@@ -141,7 +141,7 @@ local args = { "x", "y" }
 return problem { name = "forks", dims = { { "N", 8 } }, tolerance = { atol = 0, rtol = 0 },
   tensors = { { "x", "f32", { "N" } }, { "y", "f32", { "N" }, output = true } },
   reference = kernel { source = "copy.cu", steps = { launch { "copy", grid = 1, block = 8, args = args } } },
-  kernels = { { "k", source = "forks.cu", params = { { "THEN", { "crash", "hang", "end" } } },
+  kernels = { { "k", source = "forks.cu", params = { { "THEN", { "crash", "hang", "end" } }, { "APART", { 0, 1, 2 } } },
                 steps = { launch { "forks", grid = 1, block = 8, args = args } } } } }
 END
     echo 'extern "C" __global__ void copy(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }' \
@@ -153,6 +153,8 @@ END
 extern "C" __global__ void forks(const float *x, float *y) {
     y[threadIdx.x] = x[threadIdx.x];
     if (threadIdx.x == 0 && fork() == 0) {  // it holds the worker's pipes
+        if (LATHE_APART > 0) setsid();
+        if (LATHE_APART > 1 && fork()) _exit(0);    // its parent has ended
         prctl(PR_SET_NAME, "kernels-child");
         for (;;) pause();
     }
@@ -162,7 +164,7 @@ extern "C" __global__ void forks(const float *x, float *y) {
 END
     "$LATHE_BIN" tune forks --device host --strategy exhaustive --time-limit 3 --top 0 --db p.db -q >out 2>log 3>&-
     [ "$(sql "SELECT group_concat(outcome, ' ') FROM (SELECT outcome FROM trial ORDER BY number)")" \
-        = "crash timeout ok" ]
+        = "crash crash crash timeout timeout timeout ok ok ok" ]
     until_true 10 not kernels_children
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "trial/strays.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,6 +30,7 @@ struct proc {
     uv_pipe_t to, from, words;
     int open_handles;
     bool exited, spawned;
+    char mark[STRAYS_MARK];     /* "": its kernels run on no host */
     int64_t exit_code;
     int signal;
     char buffer[65536];
@@ -42,6 +44,7 @@ struct child {
     uv_loop_t *loop;
     char *self;
     bool same;                  /* self is this program */
+    bool on_host;               /* what it runs may start processes */
     char **args;
     struct proc *proc;
     uv_timer_t timer;
@@ -192,6 +195,7 @@ static void on_process_exit(uv_process_t *process, int64_t code, int sig)
     p->exit_code = code;
     p->signal = sig;
     end_all(p);
+    if (*p->mark) strays_end(p->mark);
     if (!p->owner) {
         uv_close((uv_handle_t *)process, on_handle_closed);
         return;
@@ -220,6 +224,7 @@ struct child *child_new(uv_loop_t *loop, const char *self, const char *const *ar
     c->args[0] = c->self;
     c->args[1] = mem_strdup("worker");
     for (int i = 0; i < n; i++) c->args[i + 2] = mem_strdup(args[i]);
+    c->on_host = n >= 2 && !strcmp(args[0], "device") && !strcmp(args[1], "host");
     uv_timer_init(loop, &c->timer);
     c->timer.data = c;
     return c;
@@ -261,7 +266,12 @@ status child_start(struct child *c, struct err *e)
                                     .stdio_count = 5,
                                     .flags = UV_PROCESS_DETACHED,
                                     .exit_cb = on_process_exit};
+    if (c->on_host) {
+        strays_mark(p->mark);
+        options.env = strays_environment(p->mark);
+    }
     int r = uv_spawn(c->loop, &p->process, &options);
+    mem_free(options.env);
     p->open_handles++;
     p->process.data = p;
     if (r) {
