@@ -1,10 +1,10 @@
 /* strategy_ask.c: how a script asks: tune.evaluate, evaluate_all, submit and collect.
  *
  * They turn their arguments into s->batch, and a record of each into s->asked; what waits yields until the host has
- * told the results it waits for (strategy_tell), and its continuation turns the answers into results. What a script sees
- * follows from its proposals and their answers alone, not from when or in which order those came: it waits for results
- * by name, and collects them in the order in which it submitted. Only the script's own coroutine may wait: a yield from
- * one that the script made would end up in the script. */
+ * told the results it waits for (strategy_tell), and its continuation turns the answers into results. What a script
+ * sees follows from its proposals and their answers alone, not from when or in which order those came: it waits for
+ * results by name, and collects them in the order in which it submitted. Only the script's own coroutine may wait: a
+ * yield from one that the script made would end up in the script. */
 #include "search/strategy/strategy_impl.h"
 
 #include "base/mem.h"
