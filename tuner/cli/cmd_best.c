@@ -96,6 +96,8 @@ static status warn_of_firsts(struct query *q, const struct query_filter *f, cons
         sb_free(&of);
         if (first && why)
             note_line("warning: trial %lld %s", (long long)tree_int(trial, "id"), why);
+        if (first && report_is_far(trial))
+            note_line("warning: trial %lld " REPORT_FAR, (long long)tree_int(trial, "id"));
         if (first && !s)
             s = left_out_tell(q, f, trial, e);
     }

@@ -61,6 +61,8 @@ static void warn_if_blind(const json_t *trial, const char *db)
         note_line("warning: how accurate trial %lld is is not known: its outputs do not tell products apart; "
                   "`lathe show %lld%s` says more",
                   (long long)tree_int(trial, "id"), (long long)tree_int(trial, "campaign"), sb_str(&option));
+    if (report_is_far(trial))
+        note_line("warning: trial %lld " REPORT_FAR, (long long)tree_int(trial, "id"));
     sb_free(&option);
 }
 

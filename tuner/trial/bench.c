@@ -62,6 +62,7 @@ status bench_alloc_answers(struct bench *b, struct answers *a, struct err *e)
     a->hash = mem_zalloc(n, sizeof *a->hash);
     a->same = mem_zalloc(n, sizeof *a->same);
     a->common = mem_zalloc(n, sizeof *a->common);
+    a->zeros = mem_zalloc(n, sizeof *a->zeros);
     a->scale = mem_zalloc(n, sizeof *a->scale);
     a->sgemm = mem_zalloc(n, sizeof *a->sgemm);
     a->sgemm_error = NAN;
@@ -87,6 +88,7 @@ void bench_free_answers(struct bench *b, struct answers *a)
     mem_free(a->hash);
     mem_free(a->same);
     mem_free(a->common);
+    mem_free(a->zeros);
     memset(a, 0, sizeof *a);
 }
 

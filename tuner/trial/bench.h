@@ -42,6 +42,7 @@ struct answers {
     double frobenius_limit;         /* 0: none */
     double *same;                   /* one a tensor: of an output, the share of its most common value */
     double *common;                 /* that value; NaN: not known */
+    bool *zeros;                    /* one a tensor: of an output that is not all zeros, whether zeros would be right */
     struct guarded *scale, *sgemm;  /* one a tensor, for scaled inputs: what errors of an output are relative to, in
                                        double; what the GEMM that sums in float32 gives, in the output's type */
     double sgemm_scaled;            /* then: the largest error of that GEMM over its scale; NaN: there is none */
@@ -96,6 +97,9 @@ status bench_other_inputs(struct bench *b, enum bench_mix mix, struct err *e);
 /* "100 % of Y are 0" if an output is nearly constant, on all inputs that there are answers on: then an error of it says
  * little of a kernel. "" if none is. */
 void bench_blind(const struct bench *b, char *text, size_t size);
+/* "Y" if zeros in its place would be right by the tolerance, on all inputs that there are answers on, though it is not
+ * all zeros. "" if of none. */
+void bench_lax(const struct bench *b, char *text, size_t size);
 
 /* Fills outputs (not inputs) with NaN or numbers, by words that nothing else has. Queued. */
 status bench_poison_outputs(struct bench *b, enum garbage with, struct err *e);

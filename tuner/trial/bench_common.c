@@ -1,6 +1,7 @@
 /* bench_common.c: does an output tell products apart? Where nearly all of its elements are one value (an epilogue of
  * max(z, 0) on sums below 0), any kernel that writes that value is right, and an error over all elements says
- * nothing. */
+ * nothing. And does the tolerance? Where it is wider than the elements are large, a kernel that writes zeros is
+ * right. */
 #include "base/rng.h"
 #include "trial/bench_private.h"
 #include <math.h>
@@ -42,6 +43,27 @@ status bench_find_common(struct bench *b, int tensor, struct err *e)
         a->common[tensor] = value;
     }
     return s;
+}
+
+/* A limit below 1 refuses them: the error of zeros is 1, where the reference is not all zeros itself. */
+status bench_try_zeros(struct bench *b, int tensor, struct err *e)
+{
+    struct answers *a = b->now;
+    struct comparison c;
+    a->zeros[tensor] = false;
+    if (b->scaled || (a->frobenius_limit > 0 && a->frobenius_limit < 1)) return LATHE_OK;
+    status s = buffer_poison(b->ops, b->dev, b->address[tensor], b->tensors[tensor].bytes, GARBAGE_ZERO, e);
+    if (!s) s = bench_compare(b, tensor, &c, e);
+    if (!s) a->zeros[tensor] = !c.mismatches && c.frobenius > 0;
+    return s;
+}
+
+void bench_lax(const struct bench *b, char *text, size_t size)
+{
+    *text = 0;
+    for (int i = 0; i < b->setup.tensors.ntensors && !*text; i++)
+        if (b->timed.zeros[i] && (!b->setup.check || b->check.zeros[i]))
+            snprintf(text, size, "%s", bench_tensor(b, i)->name);
 }
 
 void bench_blind(const struct bench *b, char *text, size_t size)

@@ -53,6 +53,10 @@ status bench_fill(struct bench *b, int i, uint64_t seed, enum bench_mix mix, str
  * elements. */
 status bench_find_common(struct bench *b, int i, struct err *e);
 
+/* bench_common.c: b->now's zeros[i] of output i, whose exact values and limits are there; false for scaled inputs.
+ * Leaves another output. */
+status bench_try_zeros(struct bench *b, int i, struct err *e);
+
 /* The share of an output's exact elements that, rounded to its type, are `value`; NaN: that are NaN. */
 status bench_share_of(struct bench *b, int tensor, double value, double *share, struct err *e);
 

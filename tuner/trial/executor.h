@@ -21,6 +21,7 @@ struct setup_answer {
     double sgemm_error, frobenius_limit, sgemm_scaled, scaled_limit;
     bool energy;                    /* the device tells what energy it takes */
     char blind[160];                /* bench_blind: an output that tells no products apart; "" if none */
+    char lax[48];                   /* bench_lax: an output in whose place zeros would be right; "" if none */
     char unvaried[400];             /* why nothing is verified with other scalars, though there are some (no room, no
                                        numbers, a reference that fails with them); "" if it is */
 };

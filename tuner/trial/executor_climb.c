@@ -18,8 +18,10 @@ static void read_setup_answer(const json_t *reply, struct setup_answer *out)
 {
     const char *reference = json_string_value(json_object_get(reply, "reference"));
     const char *blind = json_string_value(json_object_get(reply, "blind"));
+    const char *lax = json_string_value(json_object_get(reply, "lax"));
     snprintf(out->reference, sizeof out->reference, "%s", reference ? reference : "");
     snprintf(out->blind, sizeof out->blind, "%s", blind ? blind : "");
+    snprintf(out->lax, sizeof out->lax, "%s", lax ? lax : "");
     out->energy = json_is_true(json_object_get(reply, "energy"));
     out->sgemm_error = number_of(reply, "sgemm_error");
     out->sgemm_scaled = number_of(reply, "sgemm_scaled");

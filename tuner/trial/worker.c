@@ -172,13 +172,14 @@ static json_t *do_inputs(struct device_worker *w, const json_t *request)
     if (!s) s = bench_inputs(b, (enum inputs)inputs, seed, &e);
     if (s) return failure(&e);
     const struct answers *a = &b->timed;
-    char blind[160];
+    char blind[160], lax[48];
     bench_blind(b, blind, sizeof blind);
+    bench_lax(b, lax, sizeof lax);
     bool energy = w->ops->energy_mj && isfinite(w->ops->energy_mj(w->dev));
-    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s}", "ok", 1, "energy", (int)energy, "reference",
+    return json_pack("{s:b, s:b, s:s, s:o, s:f, s:o, s:o, s:s, s:s}", "ok", 1, "energy", (int)energy, "reference",
                      a->reference, "sgemm_error", nan_or_real(a->sgemm_error), "frobenius_limit", a->frobenius_limit,
                      "sgemm_scaled", nan_or_real(a->sgemm_scaled), "scaled_limit", nan_or_real(a->scaled_limit),
-                     "blind", blind);
+                     "blind", blind, "lax", lax);
 }
 
 /* After the inputs, and apart: a reference that was written for the specification's scalars may fail here. */

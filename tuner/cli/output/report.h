@@ -23,6 +23,9 @@ void report_configuration(struct strbuf *b, const json_t *configuration);
 bool report_is_recorded(const json_t *trial);
 /* Was a trial verified on outputs that do not tell products apart, so that it has no error (docs/method.md)? */
 bool report_is_blind(const json_t *trial);
+/* Was it right by a wide tolerance alone: with an error of 1 or more, which an output of zeros has? */
+bool report_is_far(const json_t *trial);
+#define REPORT_FAR "is as far from right as zeros are, which is right by this tolerance: it is too wide"
 
 /* best: array of trials, best first; baselines: array of trials or NULL, shown in the same columns below. Columns for
  * problem, size, device, tolerance, inputs and campaign appear only where the rows differ in them. db, the database:

@@ -152,6 +152,12 @@ bool report_is_blind(const json_t *trial)
            inputs_plain((enum inputs)inputs_parse(tree_text(trial, "inputs"))) && isnan(tree_number(trial, "error"));
 }
 
+bool report_is_far(const json_t *trial)
+{
+    return !strcmp(tree_text(trial, "outcome"), "ok") && !report_is_recorded(trial) &&
+           inputs_plain((enum inputs)inputs_parse(tree_text(trial, "inputs"))) && tree_number(trial, "error") >= 1;
+}
+
 static void blind_line(struct strbuf *b, const char *db, const json_t *best)
 {
     for (size_t i = 0; i < json_array_size(best); i++) {
