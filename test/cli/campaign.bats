@@ -35,6 +35,16 @@ sql() { sqlite3 lathe.db "$1"; }
     [ "$(grep -c ": wrong: " "$BATS_FILE_TMPDIR/tune.log")" = 1 ]
 }
 
+@test "tune: a trial goes by the number that show, explain and export know it by" {
+    local line id
+    line="$(grep "best so far" "$BATS_FILE_TMPDIR/tune.log" | tail -1)"
+    id="${line#trial }"
+    id="${id%%:*}"
+    [[ "$line" == *": plain $(sql "SELECT configuration FROM trial WHERE id = $id")" ]] || { echo "$line"; return 1; }
+    id="$(sed -n 's/^trial \([0-9]*\): .* wrong: .*/\1/p' "$BATS_FILE_TMPDIR/tune.log")"
+    [ "$(sql "SELECT outcome FROM trial WHERE id = $id")" = wrong ]
+}
+
 @test "tune: a table, the database, and the command that comes next" {
     split lathe $TUNE --size M=6 --quiet --db o.db
     [ "$status" -eq 0 ]
@@ -114,9 +124,9 @@ sql() { sqlite3 lathe.db "$1"; }
     LC_ALL=C.UTF-8 TERM=xterm script -qec "$LATHE_BIN show 3 --db h200.db" /dev/null >screen </dev/null
     grep -q $'^best so far  \xe2\x96\x88' screen
     LC_ALL=C TERM=xterm script -qec "$LATHE_BIN show 3 --db h200.db" /dev/null >screen </dev/null
-    grep -q '^best so far  9.586 to 5.161 ms, found by trial 169 of 900' screen
+    grep -q '^best so far  9.586 to 5.161 ms, found after 169 of 900 trials' screen
     [ "$(lathe show 3 --db h200.db | grep '^best so far')" = \
-        "best so far  9.586 to 5.161 ms, found by trial 169 of 900" ]
+        "best so far  9.586 to 5.161 ms, found after 169 of 900 trials" ]
 }
 
 @test "best: a table, and an array best first" {

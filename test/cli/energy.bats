@@ -102,7 +102,7 @@ counter() {
         UPDATE trial SET energy_mj = 7 WHERE energy_mj IS NOT NULL"
     lathe show 1 --db s.db >shown
     scored="FROM trial WHERE score_ms IS NOT NULL AND number > 0"
-    fell="$(sqlite3 s.db "SELECT printf('%.4g to %.4g mJ, found by trial %d of 24', 1e-9 * (100 - min(id)),
+    fell="$(sqlite3 s.db "SELECT printf('%.4g to %.4g mJ, found after %d of 24 trials', 1e-9 * (100 - min(id)),
         1e-9 * (100 - max(id)), max(number)) $scored")"
     grep -qF "best so far  $fell" shown || { echo "$fell"; cat shown; return 1; }
     head -1 shown | grep -q ", for the least energy$"

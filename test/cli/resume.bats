@@ -301,7 +301,7 @@ END
     fails_with "mine/spec.lua has changed since: plain has another source"
     [ "$(sql "SELECT resumed FROM campaign")" = 0 ]
     lathe tune --resume 1 --db p.db --trials 5 --force --quiet >out
-    [[ "$(sql "SELECT note FROM campaign")" == "resumed after trial 4 though lathe is '"*"', and was 'v0'" ]]
+    [[ "$(sql "SELECT note FROM campaign")" == "resumed after 4 trials though lathe is '"*"', and was 'v0'" ]]
     [ "$(sql "SELECT count(*) FROM source WHERE text LIKE '%edited%'")" = 0 ]
 }
 

@@ -12,14 +12,14 @@ static bool is_failure(enum outcome o)
     return o == OUTCOME_crash || o == OUTCOME_timeout || o == OUTCOME_launch;
 }
 
-void health_note(struct pool_device *d, int64_t number, enum outcome outcome)
+void health_note(struct pool_device *d, int64_t trial, enum outcome outcome)
 {
     if (!is_failure(outcome)) {
         d->failures = 0;
         return;
     }
     memmove(d->failed, d->failed + 1, sizeof d->failed - sizeof *d->failed);
-    d->failed[2] = number;
+    d->failed[2] = trial;
     d->failures++;
 }
 

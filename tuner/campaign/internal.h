@@ -56,7 +56,7 @@ struct pool_device {
     bool gone;                  /* taken out */
     char *lost;                 /* why it cannot be used any more, until it is taken out */
     int failures;               /* trials in a row that crashed, hung or could not be launched */
-    int64_t failed[3];          /* the numbers of the last of them */
+    int64_t failed[3];          /* the last of them: their ids */
     struct evaluation check;    /* what was right before, tried once more while `checking` (health.c) */
     bool checking, check_fails;
     int tries;
@@ -253,7 +253,7 @@ status leader_reopen(struct campaign *c, struct leader *l, struct evaluation *v,
 void leaders_free(struct leader *list, int n);
 
 /* health.c: notes how a trial on the device ended. */
-void health_note(struct pool_device *d, int64_t number, enum outcome outcome);
+void health_note(struct pool_device *d, int64_t trial, enum outcome outcome);
 /* After several failures in a row, finds out whether the device still computes what was right before; if it does not,
  * three times in a row, it is taken out. To be called at every turn; the device is not free while d->checking. */
 status health_check(struct pool_device *d, struct err *e);

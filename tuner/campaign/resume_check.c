@@ -76,7 +76,8 @@ status resumption_take_over(const struct resumption *r, const struct campaign_re
 {
     struct strbuf note = {0};
     if (differences->len)
-        sb_addf(&note, "resumed after trial %lld though %s", (long long)resumption_trials(r), sb_str(differences));
+        sb_addf(&note, "resumed after %lld trial%s though %s", (long long)resumption_trials(r),
+                resumption_trials(r) == 1 ? "" : "s", sb_str(differences));
     char *text = request_text(request, request->device, r->earlier);
     struct campaign_resumption c = {.budget_trials = request->trials,
                                     .budget_seconds = request->seconds,
@@ -101,7 +102,7 @@ status resumption_find(const struct resumption *r, struct store *store, int64_t 
     err_set(e, LATHE_STRATEGY,
             "campaign %lld cannot go on: its trial %lld was %.60s %.500s, and the strategy now proposes %.60s %.500s\n"
             "is it another lathe, or does the script not depend on its seed and results alone?",
-            (long long)r->id, (long long)number, out->kernel, sb_str(&out->configuration), kernel, configuration);
+            (long long)r->id, (long long)out->id, out->kernel, sb_str(&out->configuration), kernel, configuration);
     sb_free(&out->configuration);
     *found = false;
     return e->code;

@@ -150,7 +150,7 @@ static status begin_again(struct trial *t, int outcome, int attempts, struct err
     t->suspect = attempts == 1;
     if (attempts > 1) {
         campaign_note(c, "trial %lld is left: it was on the device both times that the campaign was cut off: %s",
-                      (long long)t->number, t->text);
+                      (long long)t->id, t->text);
         trial_end_as(t, OUTCOME_crash,
                      "it was on the device when the campaign was cut off, and again when it was tried once more");
         return LATHE_OK;
@@ -160,7 +160,7 @@ static status begin_again(struct trial *t, int outcome, int attempts, struct err
             c,
             "trial %lld was on the device when the campaign was cut off: it is tried once more, alone, after the "
             "others: %s",
-            (long long)t->number, t->text);
+            (long long)t->id, t->text);
     return store_trial_again(c->store, t->id, attempts, e);
 }
 

@@ -86,7 +86,7 @@ static void on_evaluated(void *ctx, const struct result *r, const char *text)
         t->state = TRIAL_READY;
         return;
     }
-    health_note(t->device, t->number, r->outcome);
+    health_note(t->device, t->id, r->outcome);
     result_free(&t->result);
     t->result = *r;
     struct samples *s = &t->result.samples;

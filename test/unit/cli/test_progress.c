@@ -24,6 +24,7 @@ struct fixture {
     struct campaign_progress c;
     struct result r;
     struct kernel kernel;
+    bool stored;                /* trials have ids, 30 more than their numbers */
     FILE *f;
     char *text;
     size_t size;
@@ -64,7 +65,7 @@ static void trial(struct fixture *x, int number, enum outcome o, double ms, cons
     strcpy(x->r.reason, reason);
     x->c.trials++;
     x->c.outcomes[o]++;
-    send(x, (struct campaign_event){.kind = CAMPAIGN_TRIAL, .number = number});
+    send(x, (struct campaign_event){.kind = CAMPAIGN_TRIAL, .number = number, .trial = x->stored ? number + 30 : 0});
 }
 
 static void end(struct fixture *x)
@@ -113,6 +114,19 @@ static void plain_lines(void **state)
                                 "trial 6: simt BM=32: inaccurate: rounds\n"
                                 "final, place 1: simt BM=32: 2.4 ms cold, 2.6 ms sustained\n"
                                 "clocks fell [5m\n");
+    end(&x);
+}
+
+/* What `show`, `best`, `explain` and `export --trial` call it, where that is not its number. */
+static void a_stored_trial_goes_by_its_id(void **state)
+{
+    struct fixture x;
+    begin(&x, false);
+    x.stored = true;
+    trial(&x, 1, OUTCOME_ok, 4, "");
+    trial(&x, 2, OUTCOME_timeout, NAN, "");
+    assert_string_equal(x.text, "trial 31: best so far 4 ms: simt BM=32\n"
+                                "trial 32: simt BM=32: timeout\n");
     end(&x);
 }
 
@@ -281,7 +295,8 @@ static void remaining(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_lines), cmocka_unit_test(plain_counts), cmocka_unit_test(live_block),
+        cmocka_unit_test(plain_lines), cmocka_unit_test(a_stored_trial_goes_by_its_id),
+        cmocka_unit_test(plain_counts), cmocka_unit_test(live_block),
         cmocka_unit_test(live_narrow), cmocka_unit_test(live_history), cmocka_unit_test(quiet),
         cmocka_unit_test(remaining),
     };

@@ -98,13 +98,13 @@ static void history(void **state)
     json_t *c = read("{\"trials\": 80, \"objective\": \"time\", \"falls\": [[2, 8], [41, 4]]}");
     struct strbuf b = {0};
     report_history(&b, c, 0, false);
-    assert_string_equal(b.s, "best so far  8 to 4 ms, found by trial 41 of 80\n");
+    assert_string_equal(b.s, "best so far  8 to 4 ms, found after 41 of 80 trials\n");
     sb_free(&b);
     report_history(&b, c, 120, true);
     assert_int_equal(strncmp(b.s, "best so far  \xe2\x96\x88\xe2\x96\x88", 19), 0);
     assert_non_null(strstr(b.s, "\xe2\x96\x88\xe2\x96\x81\xe2\x96\x81"));
     assert_non_null(strstr(b.s, "\xe2\x96\x81  8 to 4 ms"));
-    assert_int_equal(text_width(b.s), 13 + 40 + 2 + (int)strlen("8 to 4 ms, found by trial 41 of 80") + 1);
+    assert_int_equal(text_width(b.s), 13 + 40 + 2 + (int)strlen("8 to 4 ms, found after 41 of 80 trials") + 1);
     sb_free(&b);
     static const int narrow[] = {50, 40, 30};                   /* bars stay on the line that they begin */
     for (int i = 0; i < 3; i++) {
@@ -116,11 +116,11 @@ static void history(void **state)
         sb_free(&b);
     }
     report_history(&b, c, 20, true);                             /* no room for any */
-    assert_string_equal(b.s, "best so far  8 to 4 ms, found by trial 41 of 80\n");
+    assert_string_equal(b.s, "best so far  8 to 4 ms, found after 41 of 80 trials\n");
     sb_free(&b);
     json_object_set_new(c, "objective", json_string("energy"));
     report_history(&b, c, 0, false);
-    assert_string_equal(b.s, "best so far  8 to 4 mJ, found by trial 41 of 80\n");
+    assert_string_equal(b.s, "best so far  8 to 4 mJ, found after 41 of 80 trials\n");
     sb_free(&b);
     json_object_set_new(c, "trials", json_integer(9));
     report_history(&b, c, 120, true);

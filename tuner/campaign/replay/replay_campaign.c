@@ -222,7 +222,7 @@ static status recall(struct replayed *c, const struct replay_evaluation *v, cons
     *ended = was.outcome >= 0 && was.outcome != OUTCOME_skipped;
     if (*ended && (was.outcome != (int)v->outcome || (v->outcome == OUTCOME_ok && was.time_ms != v->value_ms)))
         s = err_set(e, LATHE_USAGE, "%s is not what it was: trial %lld was %s, %.9g ms, and is %s, %.9g ms",
-                    c->request->recording->path, (long long)v->number, outcome_name((enum outcome)was.outcome),
+                    c->request->recording->path, (long long)was.id, outcome_name((enum outcome)was.outcome),
                     was.time_ms, outcome_name(v->outcome), v->value_ms);
     sb_free(&was.configuration);
     return s;

@@ -31,7 +31,7 @@ void report_history(struct strbuf *b, const json_t *campaign, int columns, bool 
     best = json_number_value(json_array_get(last, 1));
     sb_add(b, TITLE);
     spark_line(b, after, bars, utf8);
-    sb_addf(b, "%s%.4g to %.4g %s, found by trial %lld of %lld\n", utf8 && first > best ? "  " : "", first, best,
+    sb_addf(b, "%s%.4g to %.4g %s, found after %lld of %lld trials\n", utf8 && first > best ? "  " : "", first, best,
             !strcmp(tree_text(campaign, "objective"), "energy") ? "mJ" : "ms",
             (long long)json_integer_value(json_array_get(last, 0)), (long long)total);
 }

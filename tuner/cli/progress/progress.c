@@ -234,7 +234,7 @@ static void trial(struct progress *p, const struct campaign_event *ev)
         p->outcomes_seen |= 1u << r->outcome;
         return;
     }
-    sb_addf(&b, "trial %lld: ", (long long)ev->number);
+    sb_addf(&b, "trial %lld: ", (long long)(ev->trial ? ev->trial : ev->number));
     if (r->outcome == OUTCOME_ok) {
         if (best) {
             sb_add(&b, "best so far ");
