@@ -122,6 +122,11 @@ load helper
     fails 2 "--device: only --selftest" lathe doctor --device host
     fails 2 "--time-limit: only --selftest" lathe doctor --time-limit 3
     fails 2 "recording: --format is of the file that -o writes" lathe recording "$recorded" --format csv
+    cp "$recorded" own.gz
+    ln own.gz other.gz
+    fails 2 "recording: -o other.gz: that is the recording itself" lathe recording own.gz -o other.gz
+    cmp own.gz "$recorded"
+    rm own.gz other.gz
     fails 2 "recording: -o -: standard output has" lathe recording "$recorded" -o -
     fails 2 "report: --json writes to standard output, and -o x.html is for the page" lathe report --json -o x.html
     fails 2 "import: --db none" lathe import "$recorded" --db none

@@ -217,6 +217,12 @@ status file_write_atomic(const char *path, const void *data, size_t len, struct 
     return s;
 }
 
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    return !stat(a, &one) && !stat(b, &other) && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
 bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;

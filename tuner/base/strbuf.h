@@ -38,6 +38,7 @@ status file_read(const char *path, char **text, size_t *len, struct err *e);
  * names, is written to as it is. */
 status file_write_atomic(const char *path, const void *data, size_t len, struct err *e);
 
+bool file_is_same(const char *a, const char *b);     /* two names of one file that is there */
 bool file_exists(const char *path);
 /* The file that `path` leads to by links, there or not: relative to the current folder where it is below that. As it was
  * given where no link is followed, or where it is no regular file; mem_free it. */

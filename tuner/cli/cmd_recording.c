@@ -149,6 +149,9 @@ static status recording_run(const struct cli *cli, void *p, struct err *e)
     if (args->output && !strcmp(args->output, "-"))
         return err_set(e, LATHE_USAGE, "recording: -o -: standard output has what is said of the recording\n"
                        "give -o the name of a file");
+    if (args->output && file_is_same(args->file, args->output))
+        return err_set(e, LATHE_USAGE, "recording: -o %s: that is the recording itself, of which another format may "
+                       "hold less\ngive another name", args->output);
     status s = recording_open(args->file, args->kernel, &r, e);
     if (s != LATHE_OK)
         return s;
