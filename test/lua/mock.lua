@@ -134,6 +134,13 @@ function M.space(kernels)
   local function place_of(p, size, value)
     for v, other in ipairs(values_of(p, size)) do if value == other then return v - 1 end end
   end
+  function space:config(x)
+    if getmetatable(x) == configuration then return x end
+    local at = {}
+    for p, size in ipairs(of[x.kernel].sizes) do at[p] = x["p" .. p] and place_of(p, size, x["p" .. p]) or 0 end
+    local found = places[key(x.kernel, at)]
+    return found, not found and "there is none" or nil
+  end
   function space:repair(wanted)
     local at, best, least = {}, nil, math.huge
     for p, size in ipairs(of[wanted.kernel].sizes) do
