@@ -16,6 +16,7 @@
 struct strategy;
 
 enum { STRATEGY_BATCH_MAX = 1000000 };  /* configurations asked for at once */
+enum { STRATEGY_NOTHING_NEW = 10000 };  /* proposals in a row that are known, at which a host may take it for ended */
 #define STRATEGY_DEFAULT "portfolio"    /* where none is named */
 
 struct strategy_option {            /* as declared by the script's options table */
@@ -85,9 +86,9 @@ status strategy_inform(struct strategy *s, const struct place *here, const struc
 void strategy_set_parallel(struct strategy *s, int trials);
 
 /* Resumes the script unless it waits for something untold, and gives the proposals that it has made since it was last
- * resumed; borrowed until it is resumed again. While it waits: the same again, whole. *count 0 where all is told that was
- * given: the script has ended (the space is done, or it returned). A script that fails, loops for ever or yields what is
- * no configuration: LATHE_STRATEGY with file, line and what was yielded; interrupted: LATHE_INTERRUPTED. */
+ * resumed; borrowed until it is resumed again. While it waits: the same again, whole. *count 0 where all is told that
+ * was given: the script has ended (the space is done, or it returned). A script that fails, loops for ever or yields
+ * what is no configuration: LATHE_STRATEGY with file, line and what was yielded; interrupted: LATHE_INTERRUPTED. */
 status strategy_ask(struct strategy *s, const struct proposal **batch, int *count, struct err *e);
 /* For a host that asks while something is untold: whether to tell first; whether nothing more will be proposed. */
 bool strategy_waits(const struct strategy *s);

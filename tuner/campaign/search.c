@@ -8,8 +8,6 @@
 #include "campaign/internal.h"
 #include <math.h>
 
-enum { NOTHING_NEW = 10000 };
-
 /* A proposal that is not told yet. */
 struct untold {
     int64_t number, slot;
@@ -96,8 +94,8 @@ static status next(void *ctx, struct trial_item *item, bool *any, struct err *e)
         if (*any || s->over || campaign_must_stop(c)) return LATHE_OK;
         tell_what_ended(s);
         if (strategy_waits(c->strategy)) return LATHE_OK;
-        s->over = s->stale >= NOTHING_NEW || (budget && s->begun >= budget);
-        if (s->stale >= NOTHING_NEW)
+        s->over = s->stale >= STRATEGY_NOTHING_NEW || (budget && s->begun >= budget);
+        if (s->stale >= STRATEGY_NOTHING_NEW)
             campaign_note(c, "the strategy proposed nothing new %lld times in a row: ended", (long long)s->stale);
         if (!s->over) ask(s);
     }

@@ -7,8 +7,6 @@
 #include "campaign/replay/memo.h"
 #include <math.h>
 
-enum { NOTHING_NEW = 10000 };       /* proposals in a row */
-
 struct called {
     const struct function_campaign *f;
     struct function_summary *out;
@@ -119,7 +117,7 @@ static status answer(struct called *c, const struct proposal *p, struct err *e)
 static bool is_over(const struct called *c)
 {
     const struct function_campaign *f = c->f;
-    return campaign_interrupted() || c->out->trials >= f->trials || c->stale >= NOTHING_NEW ||
+    return campaign_interrupted() || c->out->trials >= f->trials || c->stale >= STRATEGY_NOTHING_NEW ||
            (f->seconds > 0 && clock_seconds() - c->started >= f->seconds) ||
            (uint64_t)c->out->trials == c->out->space_size;
 }

@@ -6,8 +6,6 @@
 #include "campaign/replay/memo.h"
 #include <math.h>
 
-enum { NOTHING_NEW = 10000 };   /* proposals in a row */
-
 struct run {
     const struct replay_search *r;
     struct replay_totals *t;
@@ -51,7 +49,7 @@ static bool is_over(const struct run *run)
     if (r->stop && r->stop(r->ctx))
         return true;
     t->end = REPLAY_STALE;
-    return run->stale >= NOTHING_NEW;
+    return run->stale >= STRATEGY_NOTHING_NEW;
 }
 
 static status evaluate(struct run *run, const struct proposal *p)
